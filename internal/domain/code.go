@@ -1,0 +1,146 @@
+package domain
+
+import "strconv"
+
+// SymbolKind names what a symbol is.
+type SymbolKind string
+
+// The kinds of symbols. The graph's Function label covers function and method, Class
+// covers struct, enum, trait, class and interface; the others are Symbol nodes only.
+const (
+	KindFunction  SymbolKind = "function"
+	KindMethod    SymbolKind = "method"
+	KindStruct    SymbolKind = "struct"
+	KindEnum      SymbolKind = "enum"
+	KindTrait     SymbolKind = "trait"
+	KindClass     SymbolKind = "class"
+	KindInterface SymbolKind = "interface"
+	KindModule    SymbolKind = "module"   // module, namespace, package object, HCL block …
+	KindConstant  SymbolKind = "constant" // a named constant or a package-level variable
+	KindType      SymbolKind = "type"     // alias, newtype, typedef, union
+)
+
+// Function reports whether symbols of kind k are functions in the contract's sense.
+func (k SymbolKind) Function() bool { return k == KindFunction || k == KindMethod }
+
+// Class reports whether symbols of kind k are classes in the contract's sense.
+func (k SymbolKind) Class() bool {
+	switch k {
+	case KindStruct, KindEnum, KindTrait, KindClass, KindInterface:
+		return true
+	}
+	return false
+}
+
+// Symbol is a definition in a file. Its identity inside the file is (Receiver, Name,
+// StartLine): two methods of one name are two symbols.
+type Symbol struct {
+	Name      string     `json:"name"`               // bare: "ServeHTTP"
+	Receiver  string     `json:"receiver,omitempty"` // the type it belongs to, bare; of nested ones dotted: "Outer.Inner"
+	Kind      SymbolKind `json:"kind"`
+	Signature string     `json:"signature"` // one line, blanks folded, at most 500 bytes
+	Doc       string     `json:"doc,omitempty"`
+	StartLine int        `json:"start_line"` // from 1, of the definition itself (decorators and attributes included, doc comments not)
+	EndLine   int        `json:"end_line"`   // inclusive
+	Exported  bool       `json:"exported,omitempty"`
+	Bases     []TypeRef  `json:"bases,omitempty"` // supertypes, as written
+}
+
+// QualifiedName is "Receiver.Name", or the bare name.
+func (s Symbol) QualifiedName() string {
+	if s.Receiver == "" {
+		return s.Name
+	}
+	return s.Receiver + "." + s.Name
+}
+
+// TypeRef is a type that a definition names.
+type TypeRef struct {
+	Name string   `json:"name"` // as written, without type arguments: "io.Reader"
+	Kind EdgeKind `json:"kind"` // inherits, implements, embeds or uses
+	Line int      `json:"line"`
+}
+
+// Import is an import declaration.
+type Import struct {
+	Target string `json:"target"`          // as written: module path, header, package
+	Name   string `json:"name,omitempty"`  // the imported member, "*" for all; "" for the module itself
+	Alias  string `json:"alias,omitempty"` // the local name where it differs
+	Line   int    `json:"line"`
+}
+
+// Reference is an unresolved mention in a file: a call or the use of a type.
+type Reference struct {
+	From     int      `json:"from"`                // index of the enclosing symbol in FileFacts.Symbols; -1 at file level
+	Name     string   `json:"name"`                // the last element: "Do"
+	Receiver string   `json:"receiver,omitempty"`  // the expression before it as written: "c.http", "pkg", "self"
+	RecvType string   `json:"recv_type,omitempty"` // its type where the file itself tells: declared parameter, field, local, constructor
+	Kind     EdgeKind `json:"kind"`                // calls or uses
+	Line     int      `json:"line"`
+	Args     int      `json:"args,omitempty"` // number of arguments of a call; -1 unknown
+}
+
+// FileFacts is all that parsing one blob tells, without looking at any other file.
+type FileFacts struct {
+	Language   string      `json:"language"`          // "" where no grammar applies
+	Package    string      `json:"package,omitempty"` // declared package, namespace or module
+	Symbols    []Symbol    `json:"symbols,omitempty"` // in order of position
+	Imports    []Import    `json:"imports,omitempty"`
+	References []Reference `json:"references,omitempty"`
+	Errors     int         `json:"errors,omitempty"` // syntax errors the parser stepped over
+}
+
+// EdgeKind names a relationship between two symbols; it is the "relation" of the contract.
+type EdgeKind string
+
+// The kinds of edges.
+const (
+	EdgeCalls      EdgeKind = "calls"
+	EdgeContains   EdgeKind = "contains"
+	EdgeInherits   EdgeKind = "inherits"
+	EdgeImplements EdgeKind = "implements"
+	EdgeEmbeds     EdgeKind = "embeds"
+	EdgeUses       EdgeKind = "uses"
+)
+
+// How says how an edge's target was found.
+type How string
+
+// The ways of resolution, from the surest.
+const (
+	HowExact  How = "exact"  // by a type checker
+	HowScoped How = "scoped" // by scope, receiver or import
+	HowName   How = "name"   // by a name that is alone, or the likeliest, in the repository
+)
+
+// SymbolKey names a symbol across the files of one version.
+type SymbolKey struct {
+	Path string `json:"path"`
+	// Local is the qualified name; of the second and later symbols of that qualified name
+	// in the file it is followed by "@" and the start line.
+	Local string `json:"local"`
+}
+
+// LocalNames gives the Local of each symbol of a file, in order.
+func LocalNames(symbols []Symbol) []string {
+	seen := make(map[string]bool, len(symbols))
+	names := make([]string, len(symbols))
+	for i, s := range symbols {
+		name := s.QualifiedName()
+		if seen[name] {
+			name += "@" + strconv.Itoa(s.StartLine)
+		}
+		seen[name] = true
+		names[i] = name
+	}
+	return names
+}
+
+// Edge is a resolved relationship that starts in one file.
+type Edge struct {
+	From int       `json:"from"` // index of the symbol in the file's facts; -1 for the file itself
+	To   SymbolKey `json:"to"`
+	Kind EdgeKind  `json:"kind"`
+	Line int       `json:"line"`
+	How  How       `json:"how"`
+}

@@ -1,0 +1,103 @@
+package domain
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// EventType names an event; it is the "type" of its JSON form.
+type EventType string
+
+// The types of events. The union of the contract's tables and our additions.
+const (
+	EventUserMessage   EventType = "user_message"   // {query, username, attachments}
+	EventIntent        EventType = "intent"         // {mode}
+	EventPhase         EventType = "phase"          // {label}
+	EventThinkingDelta EventType = "thinking_delta" // {text}; a block
+	EventTextDelta     EventType = "text_delta"     // {text}; a block
+	EventToolCall      EventType = "tool_call"      // {id, name, input, description}
+	EventToolResult    EventType = "tool_result"    // {id, name, preview, error}
+	EventQuestion      EventType = "question"       // {question, choices}
+	EventConfirmAction EventType = "confirm_action" // {id, name, input, description}
+	EventTitleUpdated  EventType = "title_updated"  // {title}
+	EventRetry         EventType = "retry"          // {reason, provider, wait_ms, discard}: drop the text since the last finished round
+	EventFailover      EventType = "failover"       // {from, to, reason}
+	EventCompacted     EventType = "compacted"      // {messages, characters}
+	EventDone          EventType = "done"           // terminal {answer, sources, tool_calls_made, provider_used, …}
+	EventError         EventType = "error"          // terminal {message, code}
+	EventCanceled      EventType = "canceled"       // terminal {message}
+
+	EventIngestProgress EventType = "ingest_progress" // IngestProgress
+	EventIngestDone     EventType = "ingest_done"     // terminal
+	EventIngestFailed   EventType = "ingest_failed"   // terminal {message, code}
+)
+
+// Terminal reports whether nothing follows an event of this type in its turn or run.
+func (t EventType) Terminal() bool {
+	switch t {
+	case EventDone, EventError, EventCanceled, EventIngestDone, EventIngestFailed:
+		return true
+	}
+	return false
+}
+
+// Block reports whether events of this type are text blocks: stored once, read in pieces.
+func (t EventType) Block() bool { return t == EventThinkingDelta || t == EventTextDelta }
+
+// Event is one entry of a turn's or run's log, as a reader sees it.
+type Event struct {
+	Subject string          // the turn's or run's id
+	Cursor  Cursor          // where the reader stands once it has this event
+	Type    EventType       // named in the JSON form as "type"
+	Attempt int             // the attempt of the call that wrote it; 0 outside calls
+	Payload json.RawMessage // a JSON object without "type"; of a block event {"text": a piece}
+	At      time.Time
+}
+
+// JSON renders the event as clients read it: its payload's fields beside "type".
+func (e Event) JSON() []byte {
+	head := `{"type":` + strconv.Quote(string(e.Type))
+	body := strings.TrimSpace(string(e.Payload))
+	if len(body) <= 2 { // "" or "{}"
+		return []byte(head + "}")
+	}
+	return []byte(head + "," + body[1:])
+}
+
+// Cursor is a place in a subject's event log: everything up to Seq has been read, except
+// that with Offset > 0 of the block event Seq only the first Offset bytes of text.
+// Its text form is "seq" or "seq.offset"; it is the id of an SSE event.
+type Cursor struct {
+	Seq    int64
+	Offset int64
+}
+
+// String gives the text form.
+func (c Cursor) String() string {
+	if c.Offset == 0 {
+		return strconv.FormatInt(c.Seq, 10)
+	}
+	return fmt.Sprintf("%d.%d", c.Seq, c.Offset)
+}
+
+// ParseCursor reads the text form; "" is the beginning.
+func ParseCursor(s string) (Cursor, error) {
+	if s == "" {
+		return Cursor{}, nil
+	}
+	seqText, offText, dotted := strings.Cut(s, ".")
+	seq, err := strconv.ParseInt(seqText, 10, 64)
+	if err != nil || seq < 0 {
+		return Cursor{}, Invalid("after", "%q is not an event id; give the id of an event you received", s)
+	}
+	var off int64
+	if dotted {
+		if off, err = strconv.ParseInt(offText, 10, 64); err != nil || off < 0 {
+			return Cursor{}, Invalid("after", "%q is not an event id; give the id of an event you received", s)
+		}
+	}
+	return Cursor{Seq: seq, Offset: off}, nil
+}

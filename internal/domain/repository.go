@@ -1,0 +1,89 @@
+package domain
+
+import "time"
+
+// WorktreeVersion is the version name of a plain folder, or of a checkout with its uncommitted changes.
+const WorktreeVersion = "worktree"
+
+// Repository is a source of code that Harvest reads.
+type Repository struct {
+	ID       int64
+	Name     string          // may hold "/"
+	URL      string          // https, ssh or git address, or a local path
+	Refs     []string        // the refs to read; empty: the default branch
+	AllTags  bool            // read every tag as well
+	Worktree bool            // read the folder as it lies, with uncommitted changes
+	Watch    time.Duration   // how often to look for changes; 0: never
+	Versions []VersionDetail // whole versions only
+}
+
+// VersionDetail describes a version that can be queried.
+type VersionDetail struct {
+	ID          int64      `json:"-"`
+	Repo        string     `json:"-"`
+	Tag         string     `json:"version"`
+	Commit      string     `json:"commit,omitempty"` // "" for a plain folder
+	CommittedAt *time.Time `json:"committed_at,omitempty"`
+	IngestedAt  time.Time  `json:"ingested_at"`
+	Stale       bool       `json:"stale"` // the ref was seen at another commit since
+	Files       int        `json:"files"`
+	Symbols     int        `json:"symbols"`
+	Skipped     SkipCount  `json:"skipped"`
+}
+
+// SkipCount counts the files that were recorded but not read, by reason.
+type SkipCount struct {
+	Oversized int `json:"oversized"`
+	Binary    int `json:"binary"`
+	Generated int `json:"generated"`
+}
+
+// IngestRequest asks for a repository to be read.
+type IngestRequest struct {
+	UserID   string
+	Name     string // "": from the last element of the path or URL
+	URL      string // address or local path; "" to read a known repository again
+	Refs     []string
+	AllTags  bool
+	Worktree bool
+	Watch    time.Duration
+}
+
+// IngestStatus is the state of an ingestion.
+type IngestStatus string
+
+// The states of an ingestion.
+const (
+	IngestQueued  IngestStatus = "queued"
+	IngestRunning IngestStatus = "running"
+	IngestDone    IngestStatus = "done"
+	IngestFailed  IngestStatus = "failed"
+)
+
+// Ingest is one run of reading a repository.
+type Ingest struct {
+	ID         string           `json:"ingest_id"`
+	Repository string           `json:"repository"`
+	Status     IngestStatus     `json:"status"`
+	Versions   []IngestProgress `json:"versions"`
+	Error      string           `json:"error,omitempty"` // for people
+	ErrorCode  Code             `json:"error_code,omitempty"`
+	CreatedAt  time.Time        `json:"created_at"`
+	EndedAt    *time.Time       `json:"ended_at,omitempty"`
+}
+
+// IngestProgress says how far the reading of one version is.
+type IngestProgress struct {
+	Repository string    `json:"repository"`
+	Version    string    `json:"version,omitempty"` // "" while refs are fetched
+	Phase      string    `json:"phase"`             // fetch, list, parse, resolve, load, publish, done
+	FilesDone  int       `json:"files_done"`
+	FilesTotal int       `json:"files_total"`
+	BytesDone  int64     `json:"bytes_done"`
+	BytesTotal int64     `json:"bytes_total"`
+	Symbols    int       `json:"symbols,omitempty"`
+	Edges      int       `json:"edges,omitempty"`
+	Skipped    SkipCount `json:"skipped"`
+	Reused     int       `json:"reused"` // files whose blob had been parsed before
+	Error      string    `json:"error,omitempty"`
+}
