@@ -44,6 +44,17 @@ type Symbol struct {
 	EndLine   int        `json:"end_line"`   // inclusive
 	Exported  bool       `json:"exported,omitempty"`
 	Bases     []TypeRef  `json:"bases,omitempty"` // supertypes, as written
+	// Type is a type as written, "" where none is: of a function its (first) result, of a
+	// constant or variable its own, of an alias what it stands for. An untyped initializer
+	// may give a chain; see Reference.RecvType.
+	Type   string  `json:"type,omitempty"`
+	Fields []Field `json:"fields,omitempty"` // of a class: its fields that have a known type, for resolution
+}
+
+// Field is a field or property of a class. It is no symbol of its own.
+type Field struct {
+	Name string `json:"name"`
+	Type string `json:"type"` // as written, or a chain; see Reference.RecvType
 }
 
 // QualifiedName is "Receiver.Name", or the bare name.
@@ -71,10 +82,17 @@ type Import struct {
 
 // Reference is an unresolved mention in a file: a call or the use of a type.
 type Reference struct {
-	From     int      `json:"from"`                // index of the enclosing symbol in FileFacts.Symbols; -1 at file level
-	Name     string   `json:"name"`                // the last element: "Do"
-	Receiver string   `json:"receiver,omitempty"`  // the expression before it as written: "c.http", "pkg", "self"
-	RecvType string   `json:"recv_type,omitempty"` // its type where the file itself tells: declared parameter, field, local, constructor
+	From     int    `json:"from"`               // index of the enclosing symbol in FileFacts.Symbols; -1 at file level
+	Name     string `json:"name"`               // the last element: "Do"
+	Receiver string `json:"receiver,omitempty"` // the expression before it as written: "c.http", "pkg", "self"
+	// RecvType is the type of Receiver as far as the file itself tells: a type as written
+	// ("*http.Client", from a declared parameter, field or local), or a chain of steps that
+	// other files must answer, joined by "!". A chain begins with a type, or with a call by
+	// name ("NewClient()", "pkg.New()", "Client()"); a step is a field ("name"), a method's
+	// result ("name()") or an element of a container ("[]"). So c.http, of a parameter
+	// c *Client whose struct is declared elsewhere, is "*Client!http"; the variable of
+	// "for _, s := range NewPool().Servers" is "NewPool()!Servers![]".
+	RecvType string   `json:"recv_type,omitempty"`
 	Kind     EdgeKind `json:"kind"`                // calls or uses
 	Line     int      `json:"line"`
 	Args     int      `json:"args,omitempty"` // number of arguments of a call; -1 unknown
@@ -88,6 +106,9 @@ type FileFacts struct {
 	Imports    []Import    `json:"imports,omitempty"`
 	References []Reference `json:"references,omitempty"`
 	Errors     int         `json:"errors,omitempty"` // syntax errors the parser stepped over
+	// Surface is a hash of what other files can see of this one where that is more than the
+	// fields above; a change inside a function's body leaves it alone.
+	Surface string `json:"surface,omitempty"`
 }
 
 // EdgeKind names a relationship between two symbols; it is the "relation" of the contract.

@@ -75,6 +75,9 @@ type Sources interface {
 	PutBlobs(ctx context.Context, blobs []Blob) error
 	// Facts loads the facts of blobs; unknown ids are absent from the map.
 	Facts(ctx context.Context, ids []BlobID) (map[BlobID]*domain.FileFacts, error)
+	// Outlines is Facts without References and without Doc texts: what other files can see.
+	// It is read for every file of a version, so it must not read what it leaves out.
+	Outlines(ctx context.Context, ids []BlobID) (map[BlobID]*domain.FileFacts, error)
 
 	// ReadFile gives lines from..to (from 1, inclusive; to 0: the end) of a file's text and
 	// its number of lines.
