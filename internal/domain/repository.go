@@ -47,6 +47,7 @@ type IngestRequest struct {
 	AllTags  bool
 	Worktree bool
 	Watch    time.Duration
+	AnyPath  bool // the owner named it: a local path outside the configured roots is allowed
 }
 
 // IngestStatus is the state of an ingestion.

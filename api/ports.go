@@ -1,0 +1,125 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
+	"github.com/rs/zerolog"
+)
+
+// OwnerID is the user whose name all work runs under until people sign in.
+const OwnerID = "owner"
+
+// Turns starts, reads and stops query turns.
+type Turns interface {
+	// StartTurn stores the turn and starts it, or gives the earlier turn of the same
+	// idempotency key. Errors: conflict where the conversation is busy, unprocessable where
+	// the key came with another body, not_found for a conversation that is not the user's.
+	StartTurn(ctx context.Context, req domain.TurnRequest) (domain.Turn, error)
+	// Turn gives a turn, or not_found. Whether the caller may see it is the API's to check.
+	Turn(ctx context.Context, id string) (domain.Turn, error)
+	// WaitTurn blocks until the turn is final. An end of ctx ends the wait, not the turn.
+	WaitTurn(ctx context.Context, id string) (domain.Turn, error)
+	// CancelTurn asks the turn to stop and gives it as it stands; a final turn is left alone.
+	CancelTurn(ctx context.Context, id string) (domain.Turn, error)
+	// Follow gives the turn's events after the cursor, the stored ones first and then those
+	// to come, and ends after the terminal event or with ctx. A reader that takes its time
+	// never holds the turn up.
+	Follow(ctx context.Context, turnID string, after domain.Cursor) iter.Seq2[domain.Event, error]
+}
+
+// Ingests reads repositories into the graph.
+type Ingests interface {
+	// AddRepository saves the repository and starts reading it. Errors: invalid for an
+	// address that can't be read, forbidden for a local path outside the configured roots,
+	// conflict where a run of the same repository is under way.
+	AddRepository(ctx context.Context, req domain.IngestRequest) (domain.Ingest, error)
+	// IngestRepository reads a known repository again; req.Refs and the like, where set,
+	// replace what was saved. not_found for an unknown name.
+	IngestRepository(ctx context.Context, req domain.IngestRequest) (domain.Ingest, error)
+	// DeleteRepository removes a repository with all its versions, or not_found.
+	DeleteRepository(ctx context.Context, name string) error
+	// Ingest gives a run with its progress, or not_found.
+	Ingest(ctx context.Context, id string) (domain.Ingest, error)
+	// FollowIngest gives the run's events after the cursor, like Turns.Follow.
+	FollowIngest(ctx context.Context, id string, after domain.Cursor) iter.Seq2[domain.Event, error]
+}
+
+// Sources reads repositories, versions and texts; graph.Sources does.
+type Sources interface {
+	Repositories(ctx context.Context) ([]domain.Repository, error)
+	Version(ctx context.Context, repo, tag string) (domain.VersionDetail, error)
+	ReadFile(ctx context.Context, at graph.FileRef, from, to int) (text string, lines int, err error)
+}
+
+// Graph reads symbols and edges; graph.Backend does.
+type Graph interface {
+	FindSymbols(ctx context.Context, ref graph.SymbolRef) ([]graph.Hit, error)
+	Graph(ctx context.Context, repo, version string, maxNodes, maxEdges int) (graph.Picture, error)
+}
+
+// Providers lists the model providers that the picker shows (expose_to_ui).
+type Providers interface {
+	// Providers asks each service for its models; one that can't be asked is listed with the
+	// models it was configured with. The API caches the answer.
+	Providers(ctx context.Context) ([]domain.ProviderInfo, error)
+}
+
+// Describer says in one line what a tool call does.
+type Describer interface {
+	Describe(name string, input json.RawMessage) string
+}
+
+// Check is a dependency that GET /ready asks about.
+type Check struct {
+	Name string
+	Test func(ctx context.Context) error
+}
+
+// AuthInfo is what GET /auth/config tells a sign-in page.
+type AuthInfo struct {
+	LocalLogin      bool         `json:"local_login"`
+	Google          bool         `json:"google"`
+	OIDC            bool         `json:"oidc"`
+	OIDCDisplayName string       `json:"oidc_display_name"`
+	Features        AuthFeatures `json:"features"`
+}
+
+// AuthFeatures are the parts of the UI that this server can serve.
+type AuthFeatures struct {
+	Docs bool `json:"docs"`
+	LXD  bool `json:"lxd"`
+}
+
+// Config is all that the API needs. Every port but TemporalUI and Codec is required.
+type Config struct {
+	Turns     Turns
+	Ingests   Ingests
+	Sources   Sources
+	Graph     Graph
+	Providers Providers
+	Describer Describer
+	Checks    []Check
+	Auth      AuthInfo
+	Log       zerolog.Logger
+	// OwnerToken is the secret that every route but the public ones asks for; at least 16 bytes.
+	OwnerToken string
+	// Hosts are the DNS names under which browsers reach the server. IP addresses and
+	// localhost always count; anything else in a Host header without the owner's bearer
+	// token is refused, against DNS rebinding.
+	Hosts []string
+	// TemporalUI is the address behind /temporal/, with the path it serves its pages under
+	// ("http://127.0.0.1:8233/temporal"); nil leaves the route out.
+	TemporalUI *url.URL
+	// UIOrigins are the other origins of that UI ("http://127.0.0.1:8233") from which its
+	// pages may call the codec endpoint.
+	UIOrigins []string
+	// Codec answers POST …/decode with decoded payloads; nil leaves the route out. The SDK's
+	// converter.NewPayloadCodecHTTPHandler makes one.
+	Codec http.Handler
+}
