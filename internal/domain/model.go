@@ -1,6 +1,9 @@
 package domain
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Role says who wrote a message.
 type Role string
@@ -34,7 +37,9 @@ type Block struct {
 	Type BlockType `json:"type"`
 
 	Text      string `json:"text,omitempty"`      // text, thinking
-	Signature string `json:"signature,omitempty"` // thinking: the provider's proof, given back verbatim
+	Signature string `json:"signature,omitempty"` // the provider's proof of its reasoning, given back verbatim
+	SignedBy  string `json:"signed_by,omitempty"` // the kind of provider that Signature belongs to; others never see it
+	Redacted  bool   `json:"redacted,omitempty"`  // thinking: hidden by the provider, Signature holds it encrypted
 
 	CallID string          `json:"call_id,omitempty"` // tool_use, tool_result
 	Tool   string          `json:"tool,omitempty"`    // tool_use, tool_result: the tool's name
@@ -117,9 +122,26 @@ func (u Usage) Add(o Usage) Usage {
 
 // ModelResponse is the whole answer of a model call.
 type ModelResponse struct {
-	Message Message // the assistant's blocks, in order
-	Stop    StopReason
-	Usage   Usage
+	Message  Message // the assistant's blocks, in order
+	Stop     StopReason
+	Usage    Usage
+	Provider ProviderUsed // who answered; set where a choice among providers was made
+}
+
+// ModelSink hears what happens during a model call, in order, from one goroutine. An error
+// that it gives ends the call and is returned as it is.
+type ModelSink struct {
+	Delta    func(ModelDelta) error
+	Failover func(ModelFailover) error // nil where nobody listens
+}
+
+// ModelFailover says that a call goes on at another provider: every delta of the call so
+// far must be dropped.
+type ModelFailover struct {
+	From   ProviderUsed
+	To     ProviderUsed
+	Reason Code          // what the provider left behind said
+	Wait   time.Duration // how long it asked to be left alone; 0 where unknown
 }
 
 // ToolCalls gives the tool_use blocks of the response.
