@@ -31,6 +31,13 @@ type VersionDetail struct {
 	Skipped     SkipCount  `json:"skipped"`
 }
 
+// VersionRef is a version that a repository's source offers.
+type VersionRef struct {
+	Tag         string    // the version's name: a tag, a branch, or WorktreeVersion
+	Commit      string    // "" for a plain folder
+	CommittedAt time.Time // zero where unknown
+}
+
 // SkipCount counts the files that were recorded but not read, by reason.
 type SkipCount struct {
 	Oversized int `json:"oversized"`
@@ -55,16 +62,31 @@ type IngestStatus string
 
 // The states of an ingestion.
 const (
-	IngestQueued  IngestStatus = "queued"
-	IngestRunning IngestStatus = "running"
-	IngestDone    IngestStatus = "done"
-	IngestFailed  IngestStatus = "failed"
+	IngestQueued   IngestStatus = "queued"
+	IngestRunning  IngestStatus = "running"
+	IngestDone     IngestStatus = "done"
+	IngestFailed   IngestStatus = "failed"
+	IngestCanceled IngestStatus = "canceled"
+	IngestSkipped  IngestStatus = "skipped" // the schedule found the repository being read already
 )
 
-// Ingest is one run of reading a repository.
+// Final reports whether s can change no more.
+func (s IngestStatus) Final() bool { return s != IngestQueued && s != IngestRunning }
+
+// IngestKind says what a run does with its repository.
+type IngestKind string
+
+// The kinds of runs. They share one lock per repository.
+const (
+	IngestRead   IngestKind = "read"
+	IngestDelete IngestKind = "delete"
+)
+
+// Ingest is one run of reading a repository, or of deleting it.
 type Ingest struct {
 	ID         string           `json:"ingest_id"`
 	Repository string           `json:"repository"`
+	Kind       IngestKind       `json:"kind"`
 	Status     IngestStatus     `json:"status"`
 	Versions   []IngestProgress `json:"versions"`
 	Error      string           `json:"error,omitempty"` // for people
