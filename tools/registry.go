@@ -1,0 +1,153 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime/debug"
+	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// Registry is the set of tools that a turn may use.
+type Registry struct {
+	tools  []Tool
+	byName map[string]Tool
+}
+
+// NewRegistry holds tools in the order given; it is the order in which models see them.
+// It panics where two share a name, which is a mistake of the program.
+func NewRegistry(tools ...Tool) *Registry {
+	r := &Registry{tools: tools, byName: make(map[string]Tool, len(tools))}
+	for _, t := range tools {
+		name := t.Spec().Name
+		if r.byName[name] != nil {
+			panic("two tools are named " + name)
+		}
+		r.byName[name] = t
+	}
+	return r
+}
+
+// All gives every tool that reads code, and ask_user. With cypher set, run_cypher as well.
+func All(code Code, cypher Cypher) *Registry {
+	list := []Tool{
+		listRepositories{code}, repositoryOutline{code},
+		searchSymbols{code}, getFileSymbols{code}, getSymbolSource{code}, readFile{code}, searchText{code},
+		findCallers{code}, findCallees{code}, findReferences{code}, findPath{code},
+		getImports{code}, compareSymbol{code},
+	}
+	if cypher != nil {
+		list = append(list, runCypher{cypher})
+	}
+	return NewRegistry(append(list, AskUser{})...)
+}
+
+// Specs lists the tools in order.
+func (r *Registry) Specs() []Spec {
+	specs := make([]Spec, len(r.tools))
+	for i, t := range r.tools {
+		specs[i] = t.Spec()
+	}
+	return specs
+}
+
+// Lookup gives the specification of a tool by name.
+func (r *Registry) Lookup(name string) (Spec, bool) {
+	t, ok := r.byName[name]
+	if !ok {
+		return Spec{}, false
+	}
+	return t.Spec(), true
+}
+
+// Run runs a call within the tool's limits of time and result. Whatever the model can act
+// on, its own mistakes included, is an error result without an error. A fault of the tool,
+// a panic included, is an error result together with the error, for the log. An error with
+// a zero result means that the same call may succeed later: a dependency is away, or ctx
+// has ended.
+func (r *Registry) Run(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) (domain.ToolResult, error) {
+	tool, ok := r.byName[name]
+	if !ok {
+		return failure(domain.NotFound("there is no tool %q", name)), nil
+	}
+	spec := tool.Spec()
+	limited, cancel := context.WithTimeoutCause(ctx, spec.Timeout,
+		domain.Errorf(domain.CodeTimeout, "%s took longer than %s; ask for less", name, spec.Timeout))
+	defer cancel()
+	res, err := guarded(limited, tool, scope, input)
+	switch {
+	case err == nil:
+		return bound(res, spec.MaxResult), nil
+	case ctx.Err() != nil:
+		return domain.ToolResult{}, context.Cause(ctx)
+	case limited.Err() != nil:
+		return failure(context.Cause(limited)), nil
+	case domain.CodeOf(err) == domain.CodeUnavailable:
+		return domain.ToolResult{}, err
+	case domain.CodeOf(err) == domain.CodeInternal:
+		return failure(err), fmt.Errorf("run tool %s: %w", name, err)
+	}
+	return failure(err), nil
+}
+
+// panicked is a tool's panic. Its stack is for the log.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }
+
+func guarded(ctx context.Context, tool Tool, scope domain.Scope, input json.RawMessage) (res domain.ToolResult, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
+	return tool.Run(ctx, scope, input)
+}
+
+func failure(err error) domain.ToolResult {
+	text := domain.PublicMessage(err)
+	var e *domain.Error
+	if errors.As(err, &e) && e.Field != "" {
+		text = e.Field + " " + e.Message
+	}
+	return bound(domain.ToolResult{Text: "Error: " + text, Error: true}, defaultResult)
+}
+
+var (
+	optionalPart = regexp.MustCompile(`\[[^\[\]]*\]`)
+	placeholder  = regexp.MustCompile(`\{(\w+)\}`)
+)
+
+// Describe renders a call in one line for people.
+func (r *Registry) Describe(name string, input json.RawMessage) string {
+	spec, ok := r.Lookup(name)
+	if !ok || spec.Activity == "" {
+		return clip("Running "+strings.ReplaceAll(name, "_", " "), maxPreviewBytes)
+	}
+	var fields map[string]any
+	_ = json.Unmarshal(input, &fields) // a call that can't be read has no fields
+	value := func(name string) string {
+		v, ok := fields[name]
+		if !ok || v == nil || v == "" {
+			return ""
+		}
+		return strings.Join(strings.Fields(fmt.Sprint(v)), " ")
+	}
+	text := optionalPart.ReplaceAllStringFunc(spec.Activity, func(part string) string {
+		for _, m := range placeholder.FindAllStringSubmatch(part, -1) {
+			if value(m[1]) == "" {
+				return ""
+			}
+		}
+		return part[1 : len(part)-1]
+	})
+	text = placeholder.ReplaceAllStringFunc(text, func(p string) string { return clip(value(p[1:len(p)-1]), 80) })
+	return clip(strings.Join(strings.Fields(text), " "), maxPreviewBytes)
+}

@@ -1,0 +1,145 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// visible lists the repositories and versions in scope; repositories without one are left out.
+func (c Code) visible(ctx context.Context, scope domain.Scope) ([]domain.Repository, error) {
+	all, err := c.Sources.Repositories(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list repositories: %w", err)
+	}
+	var seen []domain.Repository
+	for _, r := range all {
+		if !scope.AllowsRepository(r.Name) {
+			continue
+		}
+		r.Versions = slices.DeleteFunc(slices.Clone(r.Versions), func(v domain.VersionDetail) bool { return !scope.AllowsVersion(v.Tag) })
+		if len(r.Versions) > 0 {
+			seen = append(seen, r)
+		}
+	}
+	return seen, nil
+}
+
+// target settles which version of which repository a call means: what it names where that
+// is in scope, else the only repository and its newest version.
+func (c Code) target(ctx context.Context, scope domain.Scope, repo, version string) (domain.VersionDetail, error) {
+	repos, err := c.visible(ctx, scope)
+	if err != nil {
+		return domain.VersionDetail{}, err
+	}
+	found, err := pickRepository(repos, repo)
+	if err != nil {
+		return domain.VersionDetail{}, err
+	}
+	if version == "" {
+		v := newest(found.Versions)
+		v.Repo = found.Name
+		return v, nil
+	}
+	for _, v := range found.Versions {
+		if v.Tag == version {
+			v.Repo = found.Name
+			return v, nil
+		}
+	}
+	return domain.VersionDetail{}, domain.NotFound("%s has no version %q in scope; there is: %s", found.Name, version, strings.Join(tags(found.Versions), ", "))
+}
+
+func pickRepository(repos []domain.Repository, name string) (domain.Repository, error) {
+	if len(repos) == 0 {
+		return domain.Repository{}, domain.NotFound("no repository is in scope; one must be ingested first")
+	}
+	if name == "" && len(repos) == 1 {
+		return repos[0], nil
+	}
+	names := make([]string, len(repos))
+	for i, r := range repos {
+		if r.Name == name {
+			return r, nil
+		}
+		names[i] = r.Name
+	}
+	if name == "" {
+		return domain.Repository{}, domain.Invalid("repo", "is required, since there are several: %s", strings.Join(names, ", "))
+	}
+	return domain.Repository{}, domain.NotFound("no repository %q is in scope; there is: %s", name, strings.Join(names, ", "))
+}
+
+// newest gives the version that was committed last, and among equals the one read last.
+func newest(versions []domain.VersionDetail) domain.VersionDetail {
+	return slices.MaxFunc(versions, func(a, b domain.VersionDetail) int {
+		if d := when(a).Compare(when(b)); d != 0 {
+			return d
+		}
+		return a.IngestedAt.Compare(b.IngestedAt)
+	})
+}
+
+func when(v domain.VersionDetail) time.Time {
+	if v.CommittedAt != nil {
+		return *v.CommittedAt
+	}
+	return v.IngestedAt
+}
+
+func tags(versions []domain.VersionDetail) []string {
+	names := make([]string, len(versions))
+	for i, v := range versions {
+		names[i] = v.Tag
+	}
+	return names
+}
+
+// narrow gives the repositories and versions that a search may look at: the scope's, or
+// those of them that the call names.
+func (c Code) narrow(ctx context.Context, scope domain.Scope, repo, version string) (repos, versions []string, err error) {
+	if repo != "" || version != "" {
+		if repo == "" {
+			return scope.Repositories, []string{version}, allowVersion(scope, version)
+		}
+		v, err := c.target(ctx, scope, repo, version)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []string{v.Repo}, []string{v.Tag}, nil
+	}
+	if len(scope.Versions) > 0 {
+		return scope.Repositories, scope.Versions, nil
+	}
+	return c.newestOnly(ctx, scope)
+}
+
+func allowVersion(scope domain.Scope, version string) error {
+	if scope.AllowsVersion(version) {
+		return nil
+	}
+	return domain.NotFound("version %q is not in scope; there is: %s", version, strings.Join(scope.Versions, ", "))
+}
+
+// newestOnly limits an open search to the newest version of each repository: the many
+// versions of one symbol would crowd everything else out.
+func (c Code) newestOnly(ctx context.Context, scope domain.Scope) (repos, versions []string, err error) {
+	seen, err := c.visible(ctx, scope)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(seen) == 0 {
+		return nil, nil, domain.NotFound("no repository is in scope; one must be ingested first")
+	}
+	for _, r := range seen {
+		repos = append(repos, r.Name)
+		if tag := newest(r.Versions).Tag; !slices.Contains(versions, tag) {
+			versions = append(versions, tag)
+		}
+	}
+	return repos, versions, nil
+}

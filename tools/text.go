@@ -1,0 +1,135 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
+)
+
+const (
+	defaultMatches = 30
+	maxMatches     = 200
+	maxContext     = 5
+	defaultLines   = 200
+	maxLines       = 800
+)
+
+type searchText struct{ Code }
+
+func (t searchText) Spec() Spec {
+	return t.spec(Spec{
+		ToolSpec: domain.ToolSpec{
+			Name: "search_text",
+			Description: "Search the text of sources and documents, line by line: by words, all of which must stand close together, or by a regular expression (RE2). " +
+				"Finds configuration keys, error messages, comments, documentation and languages without symbols.",
+			InputSchema: schema(
+				field{name: "query", kind: "string", about: "Words, or a regular expression with regexp set.", required: true},
+				field{name: "regexp", kind: "boolean", about: "Read query as an RE2 regular expression. Default false."},
+				field{name: "path_glob", kind: "string", about: "Limit to paths, such as \"**/*.go\" or \"docs/**\"."},
+				repoField, versionField,
+				field{name: "context", kind: "integer", about: "Lines shown around each match, 0 to 5. Default 0."},
+				field{name: "limit", kind: "integer", about: "Most matches, 1 to 200. Default 30."}),
+		},
+		Phase: PhaseSearch, Activity: `Searching text for "{query}"[ in {path_glob}][ of {repo}]`,
+	})
+}
+
+func (t searchText) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
+	in, err := decode[struct {
+		Query          string `json:"query" need:""`
+		Regexp         bool
+		PathGlob       string `json:"path_glob"`
+		Repo, Version  string
+		Context, Limit int
+	}](input)
+	if err != nil {
+		return domain.ToolResult{}, err
+	}
+	repos, versions, err := t.narrow(ctx, scope, in.Repo, in.Version)
+	if err != nil {
+		return domain.ToolResult{}, err
+	}
+	page, err := t.Sources.SearchText(ctx, graph.TextQuery{
+		Repos: repos, Versions: versions, Pattern: in.Query, Regexp: in.Regexp, PathGlob: in.PathGlob,
+		Limit: limitOf(in.Limit, defaultMatches, maxMatches), Context: min(max(in.Context, 0), maxContext),
+	})
+	if err != nil {
+		return domain.ToolResult{}, fmt.Errorf("search text: %w", err)
+	}
+	var r report
+	for _, m := range page.Matches {
+		for i, l := range m.Before {
+			r.line("    %d  %s", m.Line-len(m.Before)+i, l)
+		}
+		r.line("%s %s", cite(m.Repo, m.Version, m.Path, m.Line), strings.TrimSpace(m.Text))
+		for i, l := range m.After {
+			r.line("    %d  %s", m.Line+1+i, l)
+		}
+	}
+	if page.Truncated {
+		r.more("give more words, a path_glob, or a higher limit")
+	}
+	if len(page.Matches) == 0 {
+		r.line("No line matches %q.", in.Query)
+	}
+	return r.result("%s", count(len(page.Matches), "match", "matches")), nil
+}
+
+type readFile struct{ Code }
+
+func (t readFile) Spec() Spec {
+	return t.spec(Spec{
+		ToolSpec: domain.ToolSpec{
+			Name:        "read_file",
+			Description: "Read a range of lines of a file, with line numbers.",
+			InputSchema: schema(repoField, versionField, fileField,
+				field{name: "start_line", kind: "integer", about: "First line, from 1. Default 1."},
+				field{name: "end_line", kind: "integer", about: "Last line, inclusive. Default: 200 lines from the first; at most 800 a call."}),
+		},
+		Local: true, Phase: PhaseRead, MaxResult: longResult, Activity: "Reading {file}[ from line {start_line}]",
+	})
+}
+
+func (t readFile) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
+	in, err := decode[struct {
+		Repo, Version string
+		File          string `json:"file" need:""`
+		StartLine     int    `json:"start_line"`
+		EndLine       int    `json:"end_line"`
+	}](input)
+	if err != nil {
+		return domain.ToolResult{}, err
+	}
+	v, err := t.target(ctx, scope, in.Repo, in.Version)
+	if err != nil {
+		return domain.ToolResult{}, err
+	}
+	from := max(in.StartLine, 1)
+	to := in.EndLine
+	if to == 0 {
+		to = from + defaultLines - 1
+	}
+	if to < from {
+		return domain.ToolResult{}, domain.Invalid("end_line", "is before start_line")
+	}
+	to = min(to, from+maxLines-1)
+	text, lines, err := t.Sources.ReadFile(ctx, graph.FileRef{Repo: v.Repo, Version: v.Tag, Path: in.File}, from, to)
+	if err != nil {
+		return domain.ToolResult{}, fmt.Errorf("read %s: %w", in.File, err)
+	}
+	if from > lines {
+		return domain.ToolResult{}, domain.Invalid("start_line", "is %d, but %s has %d lines", from, in.File, lines)
+	}
+	to = min(to, lines)
+	var r report
+	r.line("%s lines %d to %d of %d", cite(v.Repo, v.Tag, in.File, from), from, to, lines)
+	r.numbered(text, from)
+	if to < lines {
+		r.more(fmt.Sprintf("go on from start_line %d", to+1))
+	}
+	return r.result("%s, lines %d-%d", in.File, from, to), nil
+}

@@ -1,0 +1,82 @@
+// Package tools holds what a model can do in a turn: each tool has a specification, which
+// is data, and a Run method, which knows nothing of Temporal or HTTP.
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
+)
+
+// Tool is something a model can call.
+type Tool interface {
+	Spec() Spec
+	// Run answers a call. Domain errors that the model can act on (invalid, not_found,
+	// forbidden, too_large, unprocessable) become error results; see Registry.Run.
+	Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error)
+}
+
+// Spec is all that is known of a tool without running it.
+type Spec struct {
+	domain.ToolSpec
+	Policy    domain.Policy
+	Local     bool          // short, indexed and read-only: may run inside a workflow task
+	Timeout   time.Duration // the limit of one run
+	MaxResult int           // bytes of result text given to the model
+	Phase     string        // what people see while it runs: "Searching codebase"
+	// Activity describes a call to people. {field} stands for the input's field; a part in
+	// brackets is left out where a field in it is empty.
+	Activity string
+}
+
+// The phase labels of the contract.
+const (
+	PhaseSearch = "Searching codebase"
+	PhaseRead   = "Reading source"
+	PhaseTrace  = "Tracing relationships"
+	PhaseAsk    = "Asking you"
+)
+
+const (
+	localTimeout    = 2 * time.Second // the limit of a local activity
+	normalTimeout   = 30 * time.Second
+	defaultResult   = 24 << 10
+	longResult      = 48 << 10
+	maxPreviewBytes = 160
+)
+
+// Sources is the part of graph.Sources that tools read.
+type Sources interface {
+	Repositories(ctx context.Context) ([]domain.Repository, error)
+	ReadFile(ctx context.Context, at graph.FileRef, from, to int) (text string, lines int, err error)
+	Files(ctx context.Context, repo, version, glob string, limit int) ([]graph.VersionFile, error)
+	SearchText(ctx context.Context, q graph.TextQuery) (graph.TextPage, error)
+}
+
+// Code is what the graph tools share.
+type Code struct {
+	Sources Sources
+	Graph   graph.Reader
+	// Local says that the graph answers from an index in the store beside the worker, so that
+	// short reads may run as local activities.
+	Local bool
+}
+
+// spec fills the defaults of a graph tool.
+func (c Code) spec(s Spec) Spec {
+	s.Policy = domain.PolicyNever
+	s.Local = s.Local && c.Local
+	if s.Timeout == 0 {
+		s.Timeout = normalTimeout
+		if s.Local {
+			s.Timeout = localTimeout
+		}
+	}
+	if s.MaxResult == 0 {
+		s.MaxResult = defaultResult
+	}
+	return s
+}
