@@ -87,8 +87,9 @@ type Reference struct {
 	Receiver string `json:"receiver,omitempty"` // the expression before it as written: "c.http", "pkg", "self"
 	// RecvType is the type of Receiver as far as the file itself tells: a type as written
 	// ("*http.Client", from a declared parameter, field or local), or a chain of steps that
-	// other files must answer, joined by "!". A chain begins with a type, or with a call by
-	// name ("NewClient()", "pkg.New()", "Client()"); a step is a field ("name"), a method's
+	// other files must answer, joined by "!". A chain begins with a type, with a variable of
+	// the module or of another ("http.DefaultClient"), or with a call by name ("NewClient()",
+	// "pkg.New()", "Client()"); a step is a field ("name"), a method's
 	// result ("name()") or an element of a container ("[]"). So c.http, of a parameter
 	// c *Client whose struct is declared elsewhere, is "*Client!http"; the variable of
 	// "for _, s := range NewPool().Servers" is "NewPool()!Servers![]".
@@ -96,6 +97,9 @@ type Reference struct {
 	Kind     EdgeKind `json:"kind"`                // calls or uses
 	Line     int      `json:"line"`
 	Args     int      `json:"args,omitempty"` // number of arguments of a call; -1 unknown
+	// Local says that Name, or the first name of Receiver, is a parameter or a local variable
+	// here: no function, type, package or module of that name is meant.
+	Local bool `json:"local,omitempty"`
 }
 
 // FileFacts is all that parsing one blob tells, without looking at any other file.
