@@ -60,9 +60,11 @@ type BeginIngestResult struct {
 	Status domain.IngestStatus `json:"status"` // why not: skipped, canceled, or already ended
 }
 
-// IngestRef names a run.
-type IngestRef struct {
-	IngestID string `json:"ingest_id"`
+// SyncIngestInput names the run whose versions are to be learnt.
+type SyncIngestInput struct {
+	IngestID   string `json:"ingest_id"`
+	Repository string `json:"repository"`
+	Scheduled  bool   `json:"scheduled,omitempty"` // only versions whose ref has moved are read
 }
 
 // SyncResult counts what is to be read; the versions themselves are rows.
@@ -110,7 +112,7 @@ var (
 	IngestRepository = flow.Workflow[IngestInput, IngestResult]{Name: "ingest.repository"}
 
 	BeginIngest  = flow.Activity[BeginIngestInput, BeginIngestResult]{Name: "ingest.begin"}
-	SyncIngest   = flow.Activity[IngestRef, SyncResult]{Name: "ingest.sync"}
+	SyncIngest   = flow.Activity[SyncIngestInput, SyncResult]{Name: "ingest.sync"}
 	NextVersions = flow.Activity[NextVersionsInput, NextVersionsResult]{Name: "ingest.next"}
 	FailVersion  = flow.Activity[FailVersionInput, struct{}]{Name: "ingest.fail_version"}
 	FinishIngest = flow.Activity[FinishIngestInput, IngestResult]{Name: "ingest.finish"}
@@ -159,7 +161,7 @@ func (r *ingestRun) run(ctx workflow.Context) (IngestResult, error) {
 func (r *ingestRun) sync(ctx workflow.Context) error {
 	r.describe(ctx, "Learning which versions "+r.in.Repository+" has.")
 	ctx = longStep(ctx, "", 2*time.Hour, 10, "fetch "+r.in.Repository)
-	_, err := SyncIngest.Execute(ctx, IngestRef{r.in.IngestID}).Result(ctx)
+	_, err := SyncIngest.Execute(ctx, SyncIngestInput{r.in.IngestID, r.in.Repository, r.scheduled}).Result(ctx)
 	return err
 }
 

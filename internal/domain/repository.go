@@ -95,6 +95,24 @@ type Ingest struct {
 	EndedAt    *time.Time       `json:"ended_at,omitempty"`
 }
 
+// IngestOrder asks for a run on a repository.
+type IngestOrder struct {
+	ID         string // see NewID
+	UserID     string
+	Repository string
+	Kind       IngestKind
+	Scheduled  bool   // by its watch: only versions whose ref has moved are read
+	WorkflowID string // of the workflow that will do it
+}
+
+// VersionClaim is a version of a run as the one that reads it finds it.
+type VersionClaim struct {
+	VersionRef
+	Attempt  int  // of this claim, from 1; writes of an earlier one are refused from now on
+	Done     bool // it was read already; Progress says what
+	Progress IngestProgress
+}
+
 // IngestProgress says how far the reading of one version is.
 type IngestProgress struct {
 	Repository string    `json:"repository"`
