@@ -94,7 +94,7 @@ type Reference struct {
 	// c *Client whose struct is declared elsewhere, is "*Client!http"; the variable of
 	// "for _, s := range NewPool().Servers" is "NewPool()!Servers![]".
 	RecvType string   `json:"recv_type,omitempty"`
-	Kind     EdgeKind `json:"kind"`                // calls or uses
+	Kind     EdgeKind `json:"kind"` // calls or uses
 	Line     int      `json:"line"`
 	Args     int      `json:"args,omitempty"` // number of arguments of a call; -1 unknown
 	// Local says that Name, or the first name of Receiver, is a parameter or a local variable
