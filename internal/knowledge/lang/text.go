@@ -1,0 +1,73 @@
+package lang
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// intern gives a copy of s that does not hold the whole source in memory, one per file.
+func (w *walker) intern(s string) string {
+	if s == "" {
+		return ""
+	}
+	if kept, ok := w.interned[s]; ok {
+		return kept
+	}
+	kept := strings.ToValidUTF8(strings.Clone(s), "\uFFFD")
+	w.interned[kept] = kept
+	return kept
+}
+
+// fold makes one line of s, each run of blanks one space, and stops after about limit bytes.
+func fold(s string, limit int) string {
+	if !strings.ContainsAny(s, "\n\t\r") && !strings.Contains(s, "  ") {
+		return strings.ToValidUTF8(cut(strings.TrimSpace(s), limit), "\uFFFD")
+	}
+	var b strings.Builder
+	b.Grow(min(len(s), limit+utf8.UTFMax))
+	for field := range strings.FieldsSeq(s) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(field)
+		if b.Len() > limit {
+			break
+		}
+	}
+	return strings.ToValidUTF8(cut(b.String(), limit), "\uFFFD")
+}
+
+// cut shortens s to at most limit bytes, between characters.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// words makes a set of the words of s.
+func words(s string) map[string]bool {
+	set := make(map[string]bool)
+	for word := range strings.FieldsSeq(s) {
+		set[word] = true
+	}
+	return set
+}
+
+// unquote takes the quotes of a string literal away, whatever they are.
+func unquote(s string) string { return strings.Trim(s, "\"'`<>") }
+
+// upperFirst reports whether s begins with a capital letter.
+func upperFirst(s string) bool {
+	if s == "" {
+		return false
+	}
+	if s[0] < utf8.RuneSelf {
+		return s[0] >= 'A' && s[0] <= 'Z'
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	return isUpper(r)
+}
