@@ -1,0 +1,204 @@
+package config
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// check judges what no single field can, and fills defaults that depend on others.
+func (d *decoder) check(c *Config) {
+	d.checkStores(c)
+	d.checkTemporal(&c.Temporal)
+	d.checkModels(c)
+	d.checkRepositories(c)
+	d.checkLater(c)
+}
+
+func (d *decoder) checkStores(c *Config) {
+	if u := c.Database.URL.Reveal(); strings.Contains(u, "://") &&
+		!strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
+		d.fault("database.url", "must begin with postgres:// or postgresql://")
+	}
+	if c.Neo4j != nil {
+		d.scheme("neo4j.uri", c.Neo4j.URI, "bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+	}
+	switch {
+	case c.Graph.Backend == "" && c.Neo4j != nil:
+		c.Graph.Backend = "neo4j"
+	case c.Graph.Backend == "":
+		c.Graph.Backend = "postgres"
+	case c.Graph.Backend == "neo4j" && c.Neo4j == nil:
+		d.fault("graph.backend", "neo4j needs a [neo4j] section")
+	}
+}
+
+func (d *decoder) checkTemporal(t *Temporal) {
+	if t.Address != "" {
+		if _, port, err := net.SplitHostPort(t.Address); err != nil || port == "" {
+			d.fault("temporal.address", "%q is not host:port", t.Address)
+		}
+	}
+	d.scheme("temporal.ui_url", t.UIURL, "http", "https")
+	if (t.TLS.Cert == "") != (t.TLS.Key == "") {
+		d.fault("temporal.tls", "cert and key belong together")
+	}
+	ids := make([]string, 0, len(t.Codec.Keys))
+	for id, key := range t.Codec.Keys {
+		ids = append(ids, id)
+		if raw, err := base64.StdEncoding.DecodeString(key.Reveal()); err != nil || len(raw) != 32 {
+			d.fault(join("temporal.codec.keys", id), "must be 32 bytes in base64")
+		}
+	}
+	switch {
+	case t.Codec.Active == "" && len(ids) == 1:
+		t.Codec.Active = ids[0]
+	case t.Codec.Active == "" && len(ids) > 1:
+		d.fault("temporal.codec", "active must name the key that encrypts")
+	case t.Codec.Active != "" && !slices.Contains(ids, t.Codec.Active):
+		d.fault("temporal.codec.active", "there is no key %q under keys", t.Codec.Active)
+	}
+}
+
+func (d *decoder) checkModels(c *Config) {
+	if len(c.LLM) == 0 && len(d.problems) == 0 {
+		c.LLM = []LLM{{Provider: "offline", TimeoutSecs: 120, MaxRetries: 3, ExposeToUI: true}}
+	}
+	taken := map[string]int{}
+	for i, l := range c.LLM {
+		if first, dup := taken[l.ID]; dup && l.ID != "" {
+			d.fault(join(index("llm", i), "id"), "%q is also the id of llm[%d]", l.ID, first)
+		}
+		taken[l.ID] = i
+	}
+	for i := range c.LLM {
+		l := &c.LLM[i]
+		d.checkModel(index("llm", i), l)
+		if l.ID == "" {
+			l.ID = d.madeID(c, i, taken)
+			taken[l.ID] = i
+		}
+		if l.Name == "" {
+			l.Name = l.ID
+		}
+		if l.FailoverOn == nil {
+			l.FailoverOn = []string{"rate_limited"}
+		}
+	}
+}
+
+// madeID gives a block without an id "<kind>-<priority>", with a number where that is taken.
+func (d *decoder) madeID(c *Config, i int, taken map[string]int) string {
+	base := fmt.Sprintf("%s-%d", c.LLM[i].Provider, c.LLM[i].Priority)
+	id := base
+	for n := 2; ; n++ {
+		if _, dup := taken[id]; !dup {
+			break
+		}
+		id = fmt.Sprintf("%s-%d", base, n)
+	}
+	if id != base {
+		key := index("llm", i)
+		c.Notices = append(c.Notices, Notice{Line: d.line(key), Key: key,
+			Text: fmt.Sprintf("another block has the id %q; this one is %q until it is given an id", base, id)})
+	}
+	return id
+}
+
+func (d *decoder) checkModel(key string, l *LLM) {
+	d.scheme(join(key, "base_url"), l.BaseURL.Reveal(), "http", "https")
+	need := func(missing bool, field string) {
+		if missing {
+			d.fault(join(key, field), "missing; %s needs it", l.Provider)
+		}
+	}
+	switch l.Provider {
+	case "anthropic", "gemini":
+		need(l.APIKey.Empty(), "api_key")
+		need(l.Model == "", "model")
+	case "openai-compatible":
+		need(l.Model == "", "model")
+	case "scripted":
+		need(l.Script == "", "script")
+	}
+}
+
+func (d *decoder) checkRepositories(c *Config) {
+	names := map[string]int{}
+	for i := range c.Repositories {
+		r := &c.Repositories[i]
+		key := index("repositories", i)
+		if r.Name == "" {
+			r.Name = nameOf(r.URL.Reveal())
+		}
+		if strings.ContainsAny(r.Name, ":[]\n") {
+			d.fault(join(key, "name"), `%q may not hold ":", brackets or line breaks`, r.Name)
+		}
+		if first, dup := names[r.Name]; dup && r.Name != "" {
+			d.fault(join(key, "name"), "%q is also the name of repositories[%d]", r.Name, first)
+		}
+		names[r.Name] = i
+		if r.Watch > 0 && r.Watch.Seconds() < 10 {
+			d.fault(join(key, "watch"), "%s is shorter than 10s", r.Watch)
+		}
+	}
+}
+
+// nameOf gives the last element of an address or path, without ".git".
+func nameOf(address string) string {
+	address = strings.TrimRight(address, "/")
+	if at := strings.LastIndexAny(address, "/:"); at >= 0 {
+		address = address[at+1:]
+	}
+	return strings.TrimSuffix(path.Base(address), ".git")
+}
+
+func (d *decoder) checkLater(c *Config) {
+	if c.Auth != nil {
+		if g := c.Auth.Google; g != nil {
+			d.scheme("auth.google.redirect_uri", g.RedirectURI, "http", "https")
+			d.later(c, "auth.google")
+		}
+		if o := c.Auth.OIDC; o != nil {
+			d.scheme("auth.oidc.issuer_url", o.IssuerURL, "http", "https")
+			d.scheme("auth.oidc.redirect_uri", o.RedirectURI, "http", "https")
+			d.later(c, "auth.oidc")
+		}
+		d.later(c, "auth")
+	}
+	if c.Agents != nil {
+		d.scheme("agents.public_url", c.Agents.PublicURL, "http", "https")
+		d.later(c, "agents")
+	}
+	if c.LXD != nil {
+		d.scheme("lxd.endpoint", c.LXD.Endpoint, "https")
+		if (c.LXD.ClientCert == "") != c.LXD.ClientKey.Empty() {
+			d.fault("lxd", "client_cert and client_key belong together")
+		}
+		d.later(c, "lxd")
+	}
+	if c.Documentation != nil {
+		d.later(c, "documentation")
+	}
+	if c.UI != nil {
+		d.later(c, "ui")
+	}
+}
+
+func (d *decoder) later(c *Config, key string) {
+	c.Notices = append(c.Notices, Notice{Line: d.line(key), Key: key, Text: "is checked, but not yet active"})
+}
+
+// scheme notes an address that is set and not a URL of one of the schemes.
+func (d *decoder) scheme(key, address string, schemes ...string) {
+	if address == "" {
+		return
+	}
+	if u, err := url.Parse(address); err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+		d.fault(key, "must be a URL that begins with %s://", strings.Join(schemes, ":// or "))
+	}
+}

@@ -1,0 +1,55 @@
+package config
+
+// Auth configures how people sign in.
+type Auth struct {
+	JWTSecret       Secret  `toml:"jwt_secret" required:"true"`
+	AllowLocalLogin bool    `toml:"allow_local_login" default:"true"`
+	Google          *Google `toml:"google"`
+	OIDC            *OIDC   `toml:"oidc"`
+}
+
+// Google configures sign-in with Google.
+type Google struct {
+	ClientID     string `toml:"client_id" required:"true"`
+	ClientSecret Secret `toml:"client_secret" required:"true"`
+	RedirectURI  string `toml:"redirect_uri" required:"true"`
+}
+
+// OIDC configures sign-in with an OpenID Connect provider.
+type OIDC struct {
+	IssuerURL    string `toml:"issuer_url" required:"true"`
+	ClientID     string `toml:"client_id" required:"true"`
+	ClientSecret Secret `toml:"client_secret" required:"true"`
+	RedirectURI  string `toml:"redirect_uri" required:"true"`
+	DisplayName  string `toml:"display_name" default:"Single Sign-On"`
+}
+
+// Agents configures the installation of agents on remote machines.
+type Agents struct {
+	BinaryPath string `toml:"binary_path"`
+	PublicURL  string `toml:"public_url"`
+}
+
+// LXD configures machines on an LXD cluster.
+type LXD struct {
+	Endpoint    string `toml:"endpoint" required:"true"`
+	TrustToken  Secret `toml:"trust_token"` // one-time
+	ClientCert  string `toml:"client_cert"` // PEM; with ClientKey an identity managed by hand
+	ClientKey   Secret `toml:"client_key"`  // PEM
+	CACert      string `toml:"ca_cert"`     // PEM
+	Insecure    bool   `toml:"insecure"`
+	Project     string `toml:"project" default:"default"`
+	ImageAlias  string `toml:"image_alias" default:"24.04"`
+	ImageServer string `toml:"image_server" default:"https://cloud-images.ubuntu.com/releases"`
+	Profile     string `toml:"profile" default:"default"`
+}
+
+// Documentation says where generated documentation lies.
+type Documentation struct {
+	DocsDir string `toml:"docs_dir"`
+}
+
+// UI configures the web pages.
+type UI struct {
+	EnableDocs bool `toml:"enable_docs"`
+}
