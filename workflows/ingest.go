@@ -124,7 +124,8 @@ var (
 func RunIngestRepository(ctx workflow.Context, in IngestInput) (IngestResult, error) {
 	run := &ingestRun{in: in, scheduled: in.IngestID == ""}
 	if run.scheduled {
-		run.in.IngestID = workflow.GetInfo(ctx).FirstRunID
+		info := workflow.GetInfo(ctx)
+		run.in.IngestID = cmp.Or(info.OriginalRunID, info.WorkflowExecution.RunID) // the same after a reset
 	}
 	return run.run(ctx)
 }

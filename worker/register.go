@@ -1,0 +1,33 @@
+package worker
+
+import (
+	"github.com/harvest-engine/harvest/activities"
+	"github.com/harvest-engine/harvest/internal/flow"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+// Activities are the implementations that a worker serves.
+type Activities struct {
+	Ingest *activities.Ingest
+}
+
+// Registry is the part of a worker, or of a test environment, that registers.
+type Registry interface {
+	flow.WorkflowRegistry
+	flow.ActivityRegistry
+}
+
+// Register binds every workflow and every activity to its name.
+func Register(r Registry, a Activities) {
+	workflows.IngestRepository.Register(r, workflows.RunIngestRepository)
+	workflows.IngestVersion.Register(r, workflows.RunIngestVersion)
+	workflows.DeleteRepository.Register(r, workflows.RunDeleteRepository)
+
+	workflows.BeginIngest.Register(r, a.Ingest.Begin)
+	workflows.SyncIngest.Register(r, a.Ingest.Sync)
+	workflows.NextVersions.Register(r, a.Ingest.Next)
+	workflows.ReadVersion.Register(r, a.Ingest.Version)
+	workflows.FailVersion.Register(r, a.Ingest.FailVersion)
+	workflows.DropRepository.Register(r, a.Ingest.Drop)
+	workflows.FinishIngest.Register(r, a.Ingest.Finish)
+}
