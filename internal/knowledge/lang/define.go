@@ -17,6 +17,7 @@ type definition struct {
 	node     int    // the whole definition, decorators included
 	from     int    // where the signature begins; none: with the node
 	body     int    // what the signature ends before; none: with the node
+	until    int    // or else what it ends with
 	doc      string // "": the comment before the node
 	typ      string
 	exported bool
@@ -34,7 +35,10 @@ func (w *walker) define(d definition) int {
 	if d.from > 0 {
 		from = w.Nodes[d.from].Start
 	}
-	if d.body > 0 {
+	switch {
+	case d.until > 0:
+		to = w.Nodes[d.until].End
+	case d.body > 0:
 		to = w.Nodes[d.body].Start
 	}
 	if d.doc == "" {
@@ -51,6 +55,14 @@ func (w *walker) define(d definition) int {
 		Exported: d.exported, Bases: d.bases, Type: w.intern(d.typ), Fields: d.fields,
 	})
 	return len(w.facts.Symbols) - 1
+}
+
+// kindOf gives the kind of a symbol noted before, "" for file level.
+func (w *walker) kindOf(symbol int) domain.SymbolKind {
+	if symbol < 0 {
+		return ""
+	}
+	return w.facts.Symbols[symbol].Kind
 }
 
 // within runs read with symbol as the enclosing one. A symbol of -1 changes nothing.

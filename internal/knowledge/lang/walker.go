@@ -32,6 +32,7 @@ type walker struct {
 	interned map[string]string
 	used     map[useKey]struct{}
 	asserted []assertion
+	seen     map[string]bool // names of constants noted already, where a language assigns them again and again
 }
 
 // assertion says that a type of the file has a base that is declared apart from it.
@@ -49,6 +50,7 @@ func walk(ctx context.Context, g *grammar, src []byte) (domain.FileFacts, error)
 	w := &walker{
 		Tree: tree, g: g, symbol: -1,
 		interned: make(map[string]string, 64), used: make(map[useKey]struct{}, 16),
+		seen: make(map[string]bool),
 	}
 	w.facts = domain.FileFacts{Language: g.name, Errors: tree.Errors()}
 	w.push()

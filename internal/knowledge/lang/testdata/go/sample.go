@@ -1,7 +1,6 @@
 //go:build !ignore
 
 // Package shop sells things.
-//
 package shop
 
 import (
