@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/harvest-engine/harvest/internal/embedded"
+	"github.com/harvest-engine/harvest/internal/postgres"
 )
 
 // template is the migrated database that each test's own is a copy of.
@@ -31,7 +32,7 @@ var server = sync.OnceValues(func() (*embedded.Scratch, error) {
 	if err := s.EnsureDatabase(ctx, template); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s, postgres.Migrate(ctx, s.DSN(template))
 })
 
 var (
