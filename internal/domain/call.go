@@ -1,9 +1,6 @@
 package domain
 
-import (
-	"encoding/json"
-	"time"
-)
+import "encoding/json"
 
 // NewEvent is an event about to be appended to a subject's log.
 type NewEvent struct {
@@ -105,16 +102,24 @@ type Summary struct {
 
 // Dialogue is all that a model call is told: the conversation so far and the turn's rounds.
 type Dialogue struct {
-	Turn      Turn
-	Provider  ProviderSelection
-	Scope     Scope
-	Canceled  bool           // somebody asked to stop
-	Summary   string         // stands for all before History; "" for none
-	History   []PastMessage  // oldest first, without the turn's own message
-	Message   Message        // the person's
-	Digest    string         // stands for the rounds up to DigestRound; "" for none
-	Rounds    []DialogueTurn // after the digest
-	StartedAt time.Time
+	Turn     Turn
+	Provider ProviderSelection
+	Scope    Scope
+	Canceled bool           // somebody asked to stop
+	Summary  string         // stands for all before History; "" for none
+	History  []PastMessage  // oldest first, without the turn's own message
+	Message  Message        // the person's
+	Digest   string         // stands for the rounds before Rounds; "" for none
+	Rounds   []DialogueTurn // oldest first
+}
+
+// HistorySize gives the characters of what came before the turn.
+func (d Dialogue) HistorySize() int {
+	size := len(d.Summary)
+	for _, m := range d.History {
+		size += m.Characters
+	}
+	return size
 }
 
 // PastMessage is a message of an earlier turn.

@@ -106,3 +106,31 @@ type Question struct {
 	Question string   `json:"question"`
 	Choices  []string `json:"choices"`
 }
+
+// EndEvent is the terminal event of a turn with a final status.
+func (t Turn) EndEvent() NewEvent {
+	type outcome struct {
+		TurnID         string        `json:"turn_id"`
+		ConversationID string        `json:"conversation_id,omitempty"`
+		Answer         string        `json:"answer"`
+		Sources        []Source      `json:"sources"`
+		ToolCallsMade  int           `json:"tool_calls_made"`
+		ProviderUsed   *ProviderUsed `json:"provider_used"`
+		Reason         EndReason     `json:"reason"`
+		Question       *Question     `json:"question,omitempty"`
+		Usage          Usage         `json:"usage"`
+		Message        string        `json:"message,omitempty"`
+		Code           Code          `json:"code,omitempty"`
+	}
+	out := outcome{t.ID, t.ConversationID, t.Answer, t.Sources, t.ToolCallsMade, t.ProviderUsed, t.Reason, t.Question, t.Usage, t.Error, t.ErrorCode}
+	switch t.Status {
+	case TurnFailed:
+		return NewPayload(EventError, out)
+	case TurnCanceled:
+		if out.Message == "" {
+			out.Message = "the turn was canceled"
+		}
+		return NewPayload(EventCanceled, out)
+	}
+	return NewPayload(EventDone, out)
+}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/tern/v2/migrate"
@@ -48,7 +49,7 @@ func Migrate(ctx context.Context, dsn string) error {
 	if err := migrator.Migrate(ctx); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
-	return nil
+	return ensurePartitions(ctx, conn, time.Now())
 }
 
 // appendMigrations adds the files in order. The version kept in the database is the file's

@@ -23,12 +23,13 @@ create table events (
     call_id     text not null default '',
     attempt     int not null default 0,
     type        text not null,
-    payload     json,                   -- null: open block (text in event_chunks) or terminal (in endings)
+    payload     json,                   -- null: an open block (event_chunks) or terminal (endings)
     closed      boolean not null default true,
     at          timestamptz not null default now(),
     primary key (subject_id, subject_seq, at)
 ) partition by range (at);
 create index events_stream on events (stream_id, seq);
+create index events_open on events (subject_id) where not closed;
 create table events_default partition of events default;
 
 -- The text of open blocks, by its place in the block.
@@ -134,6 +135,7 @@ create table turn_calls (
     time_limit  bigint not null default 0, -- nanoseconds
     attempt     int not null default 0,
     failures    int not null default 0, -- what the provider refused; a crash doesn't count
+    settled_attempt int not null default 0, -- the attempt whose failure was recorded
     status      text not null default 'pending',
     outcome     json,
     reserved    double precision not null default 0,

@@ -1,0 +1,242 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+const (
+	maxIDLength    = 200
+	maxTitleLength = 60
+)
+
+var (
+	sqlKeepKey = statement("keep an idempotency key", `
+insert into idempotency (user_id, key, body_hash, turn_id) values (@user, @key, @hash, @turn)
+on conflict (user_id, key) do update set key = excluded.key
+returning turn_id, body_hash`)
+
+	sqlNewConversation = statement("new conversation", `
+insert into conversations (id, user_id, title) values (@conversation, @user, @title) on conflict do nothing`)
+
+	sqlLockConversation = statement("lock a conversation", `
+with was as (
+    select id, user_id, active_turn_id, head_id from conversations where id = @conversation for update
+), locked as (
+    update conversations c set active_turn_id = @turn, updated_at = now()
+    from was where c.id = was.id and was.user_id = @user and was.active_turn_id is null
+    returning c.id
+)
+select was.user_id = @user, coalesce(was.active_turn_id, ''), was.head_id, exists (select from locked) from was`)
+
+	sqlNewTurn = statement("new turn", `
+insert into turns (id, user_id, conversation_id, message_id, query, repositories, versions, provider_id, model)
+values (@turn, @user, @conversation, @message, @query, @repositories, @versions, @provider, @model)
+returning created_at`)
+
+	sqlNewMessage = statement("new message", `
+insert into messages (id, conversation_id, parent_id, turn_id, role, content, characters)
+values (@message, @conversation, @parent, @turn, @role, @content, @characters)`)
+
+	sqlHead = statement("move a conversation's head", `
+update conversations set head_id = @message, updated_at = now() where id = @conversation`)
+)
+
+// CreateTurn accepts a query: the turn, the person's message with its event, the idempotency
+// key and the conversation's lock are one commit. It gives the turn and whether it is new: a
+// key that was used before, with the same request, gives the turn of then.
+//
+// Errors are unprocessable (the key came with another request), conflict (the conversation
+// is busy; the text names the turn), not_found (it is another person's) and invalid.
+func (s *Store) CreateTurn(ctx context.Context, req domain.TurnRequest) (turn domain.Turn, created bool, err error) {
+	if err := checkRequest(&req); err != nil {
+		return domain.Turn{}, false, err
+	}
+	n := newTurn{store: s, req: req, id: domain.NewID(), message: domain.NewID()}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return n.insert(ctx, tx) })
+	var earlier earlierTurn
+	if errors.As(err, &earlier) {
+		turn, err := s.Turn(ctx, string(earlier))
+		return turn, false, err
+	}
+	if err != nil {
+		if domain.CodeOf(err) != domain.CodeInternal {
+			return domain.Turn{}, false, err
+		}
+		return domain.Turn{}, false, failed("create a turn", err)
+	}
+	return n.turn, true, nil
+}
+
+func checkRequest(req *domain.TurnRequest) error {
+	req.Query = clean(req.Query)
+	switch {
+	case strings.TrimSpace(req.Query) == "":
+		return domain.Invalid("query", "must not be empty")
+	case len(req.ConversationID) > maxIDLength || clean(req.ConversationID) != req.ConversationID:
+		return domain.Invalid("conversation_id", "must be plain text of at most %d bytes", maxIDLength)
+	case len(req.IdempotencyKey) > maxIDLength || clean(req.IdempotencyKey) != req.IdempotencyKey:
+		return domain.Invalid("Idempotency-Key", "must be plain text of at most %d bytes", maxIDLength)
+	}
+	return nil
+}
+
+// earlierTurn reports that the request was accepted before.
+type earlierTurn string
+
+func (e earlierTurn) Error() string { return "accepted before as turn " + string(e) }
+
+// newTurn is a turn on its way in.
+type newTurn struct {
+	store       *Store
+	req         domain.TurnRequest
+	id, message string
+	parent      *string
+	turn        domain.Turn
+}
+
+func (n *newTurn) insert(ctx context.Context, tx pgx.Tx) error {
+	if err := n.keepKey(ctx, tx); err != nil {
+		return err
+	}
+	if err := n.lock(ctx, tx); err != nil {
+		return err
+	}
+	steps := &pgx.Batch{}
+	content, characters, err := n.store.userContent(steps, n.req)
+	if err != nil {
+		return err
+	}
+	n.turn = domain.Turn{
+		ID: n.id, UserID: n.req.UserID, ConversationID: n.req.ConversationID, Query: n.req.Query, Repositories: n.req.Repositories,
+		Versions: n.req.Versions, Status: domain.TurnQueued, Sources: []domain.Source{},
+	}
+	args := pgx.NamedArgs{
+		"turn": n.id, "subject": n.id, "user": n.req.UserID, "conversation": optional(n.req.ConversationID), "message": n.message, "query": n.req.Query,
+		"repositories": list(n.req.Repositories), "versions": list(n.req.Versions), "provider": n.req.Provider.ProviderID, "model": n.req.Provider.Model,
+		"parent": n.parent, "role": domain.RoleUser, "content": content, "characters": characters, "stream": streamOf(n.req.UserID),
+	}
+	steps.Queue(sqlNewTurn, args).QueryRow(func(row pgx.Row) error { return row.Scan(&n.turn.CreatedAt) })
+	steps.Queue(sqlNewMessage, args)
+	if n.req.ConversationID != "" {
+		steps.Queue(sqlHead, args)
+	}
+	steps.Queue(sqlNewStream, args)
+	steps.Queue(sqlNewSubject, args)
+	said := []domain.NewEvent{domain.NewPayload(domain.EventUserMessage, n.said())}
+	steps.Queue(sqlAppend, newBatch(n.id, 0, said, nil).args)
+	return tx.SendBatch(ctx, steps).Close()
+}
+
+// said is the payload of the user_message event.
+func (n *newTurn) said() map[string]any {
+	type file struct {
+		Name     string `json:"name"`
+		MimeType string `json:"mime_type"`
+		Size     int    `json:"size"`
+	}
+	files := []file{}
+	for _, a := range n.req.Attachments {
+		files = append(files, file{a.Name, a.MimeType, len(a.Data)})
+	}
+	said := map[string]any{"query": n.req.Query, "username": n.req.UserID, "attachments": files, "turn_id": n.id}
+	if n.req.ConversationID != "" {
+		said["conv_id"] = n.req.ConversationID
+	}
+	return said
+}
+
+// keepKey records the idempotency key, or finds what it stands for.
+func (n *newTurn) keepKey(ctx context.Context, tx pgx.Tx) error {
+	if n.req.IdempotencyKey == "" {
+		return nil
+	}
+	unkeyed := n.req
+	unkeyed.IdempotencyKey = ""
+	body, err := json.Marshal(unkeyed)
+	if err != nil {
+		return fmt.Errorf("hash the request: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	var turnID string
+	var hash []byte
+	err = tx.QueryRow(ctx, sqlKeepKey, pgx.NamedArgs{"user": n.req.UserID, "key": n.req.IdempotencyKey, "hash": sum[:], "turn": n.id}).
+		Scan(&turnID, &hash)
+	switch {
+	case err != nil:
+		return fmt.Errorf("keep the idempotency key: %w", err)
+	case !bytes.Equal(hash, sum[:]):
+		return domain.Errorf(domain.CodeUnprocessable, "this Idempotency-Key was used with another request; choose a new key")
+	case turnID != n.id:
+		return earlierTurn(turnID)
+	}
+	return nil
+}
+
+// lock takes the conversation's lock, making the conversation on first use.
+func (n *newTurn) lock(ctx context.Context, tx pgx.Tx) error {
+	if n.req.ConversationID == "" {
+		return nil
+	}
+	args := pgx.NamedArgs{"conversation": n.req.ConversationID, "user": n.req.UserID, "turn": n.id, "title": title(n.req.Query)}
+	var own, locked bool
+	var holder string
+	steps := &pgx.Batch{}
+	steps.Queue(sqlNewConversation, args)
+	steps.Queue(sqlLockConversation, args).QueryRow(func(row pgx.Row) error { return row.Scan(&own, &holder, &n.parent, &locked) })
+	if err := tx.SendBatch(ctx, steps).Close(); err != nil {
+		return fmt.Errorf("lock the conversation: %w", err)
+	}
+	switch {
+	case !own:
+		return domain.NotFound("there is no conversation %q", n.req.ConversationID)
+	case !locked:
+		return domain.Errorf(domain.CodeConflict, "chat is locked: turn %s of this conversation is still running", holder)
+	}
+	return nil
+}
+
+// title names a conversation after its first query.
+func title(query string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(query), "\n")
+	line = strings.Join(strings.Fields(line), " ")
+	runes := []rune(line)
+	if len(runes) <= maxTitleLength {
+		return line
+	}
+	cut := string(runes[:maxTitleLength])
+	if space := strings.LastIndex(cut, " "); space > maxTitleLength/2 {
+		cut = cut[:space]
+	}
+	return cut + "…"
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// uniqueViolation reports whether err is that a key exists already.
+func uniqueViolation(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == "23505"
+}

@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/postgres/live"
+)
+
+var (
+	sqlFinish = statement("finish a turn", "with"+guardSubject+appendEvents+closeOpen+endSubject+`,
+owed as (
+    select t.user_id, c.reserved_on as day, sum(c.reserved) as reserved
+    from guard join turn_calls c on c.turn_id = guard.id join turns t on t.id = guard.id
+    where c.reserved > 0 group by 1, 2
+), released as (
+    update budgets b set reserved = greatest(0, b.reserved - owed.reserved)
+    from owed where b.user_id = owed.user_id and b.day = owed.day
+), over as (
+    update turns t
+    set status = @status, reason = @reason, answer = @answer, sources = @sources::json, question = @question::json,
+        error_code = @error_code, error = @error, ended_at = now()
+    from guard where t.id = guard.id
+    returning t.id, t.conversation_id, t.message_id
+), reply as (
+    insert into messages (id, conversation_id, parent_id, turn_id, role, content, characters)
+    select @message, over.conversation_id, over.message_id, over.id, 'assistant', @content::json, @characters::int from over
+), unlocked as (
+    update conversations c set active_turn_id = null, head_id = @message, updated_at = now()
+    from over where c.id = over.conversation_id and c.active_turn_id = over.id
+)`+appended)
+
+	// What was said so far and not dropped by a retry.
+	sqlPartial = statement("read a partial answer", `
+select coalesce(e.payload->>'text', (
+    select string_agg(k.body, '' order by k.start_byte) from event_chunks k
+    where k.subject_id = e.subject_id and k.subject_seq = e.subject_seq), '')
+from events e
+where e.subject_id = @turn and e.type = 'text_delta' and not exists (
+    select from events r where r.subject_id = e.subject_id and r.type = 'retry' and r.call_id = e.call_id and r.subject_seq > e.subject_seq)
+order by e.subject_seq`)
+)
+
+// FinishTurn ends a turn: its outcome, the reply in the conversation, the terminal event and
+// the release of the lock are one commit. A turn that has ended stays as it is; the turn
+// given is what is stored.
+func (s *Store) FinishTurn(ctx context.Context, end domain.TurnEnd) (domain.Turn, error) {
+	turn, err := s.Turn(ctx, end.TurnID)
+	if err != nil || turn.Status.Final() {
+		return turn, err
+	}
+	b, err := finishBatch(turn, end)
+	if err != nil {
+		return domain.Turn{}, fmt.Errorf("finish turn %s: %w", turn.ID, err)
+	}
+	_, err = s.append(ctx, "finish turn "+turn.ID, sqlFinish, b)
+	if err != nil && domain.CodeOf(err) != domain.CodeSuperseded && !uniqueViolation(err) {
+		return domain.Turn{}, err
+	}
+	return s.Turn(ctx, end.TurnID)
+}
+
+func finishBatch(turn domain.Turn, end domain.TurnEnd) (*batch, error) {
+	turn.Status, turn.Reason, turn.Sources, turn.Question = end.Status, end.Reason, end.Sources, end.Question
+	turn.Answer, turn.ErrorCode, turn.Error = clean(end.Answer), end.Code, clean(end.Error)
+	if turn.Sources == nil {
+		turn.Sources = []domain.Source{}
+	}
+	var events []domain.NewEvent
+	if end.Note != "" {
+		note := clean(end.Note)
+		turn.Answer += note
+		events = append(events, domain.NewEvent{Type: domain.EventTextDelta, Payload: live.TextPayload(note)})
+	}
+	events = append(events, turn.EndEvent())
+	sources, err := json.Marshal(turn.Sources)
+	if err != nil {
+		return nil, err
+	}
+	var question *string
+	if turn.Question != nil {
+		body, err := json.Marshal(turn.Question)
+		if err != nil {
+			return nil, err
+		}
+		text := string(body)
+		question = &text
+	}
+	reply := replyText(turn)
+	content, err := json.Marshal([]domain.Block{{Type: domain.BlockText, Text: reply}})
+	if err != nil {
+		return nil, err
+	}
+	return newBatch(turn.ID, 0, events, pgx.NamedArgs{
+		"ends": true, "status": string(turn.Status), "reason": string(turn.Reason), "answer": turn.Answer, "sources": string(sources),
+		"question": question, "error_code": string(turn.ErrorCode), "error": turn.Error,
+		"message": "reply-" + turn.ID, "content": string(content), "characters": utf8.RuneCountInString(reply),
+	}), nil
+}
+
+// replyText is what the history holds of a turn's outcome: without an answer, why there is none.
+func replyText(turn domain.Turn) string {
+	text := turn.Answer
+	if turn.Question != nil && !strings.Contains(text, turn.Question.Question) {
+		text = strings.TrimSpace(text + "\n\n" + turn.Question.Question)
+	}
+	switch {
+	case turn.Status == domain.TurnCanceled:
+		text = strings.TrimSpace(text + "\n\n[The person stopped this answer.]")
+	case turn.Status == domain.TurnFailed:
+		text = strings.TrimSpace(text + "\n\n[This answer failed: " + turn.Error + "]")
+	case text == "":
+		text = "[No answer was given.]"
+	}
+	return text
+}
+
+// PartialAnswer gives what a turn's models have said so far, a paragraph for each block.
+func (s *Store) PartialAnswer(ctx context.Context, turnID string) (string, error) {
+	rows, err := s.pool.Query(ctx, sqlPartial, pgx.NamedArgs{"turn": turnID})
+	if err != nil {
+		return "", failed("read the partial answer of turn "+turnID, err)
+	}
+	blocks, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return "", failed("read the partial answer of turn "+turnID, err)
+	}
+	return strings.TrimSpace(strings.Join(blocks, "\n\n")), nil
+}

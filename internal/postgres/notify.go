@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/postgres/live"
+)
+
+const (
+	channel = "harvest_events"
+	// notifyEvery is the shortest time between two notifications of a process: inside it
+	// messages gather. The first after a pause leaves at once.
+	notifyEvery = 5 * time.Millisecond
+	// maxQueue bounds the messages that wait while the database is away. What is beyond is
+	// dropped: a notification is a hint, and readers reread every few seconds.
+	maxQueue = 4096
+)
+
+var sqlNotify = statement("notify", `select pg_notify('`+channel+`', body) from unnest(@bodies::text[]) body`)
+
+// notifier tells other processes what this one has written. It sends outside the writing
+// transactions: inside, notifications would serialise all commits.
+type notifier struct {
+	pool *pgxpool.Pool
+	self string // names the process
+
+	mu    sync.Mutex
+	queue []live.Message
+	ready chan struct{}
+}
+
+func newNotifier(pool *pgxpool.Pool) *notifier {
+	return &notifier{pool: pool, self: domain.NewID(), ready: make(chan struct{}, 1)}
+}
+
+func (n *notifier) add(messages ...live.Message) {
+	n.mu.Lock()
+	if len(n.queue)+len(messages) <= maxQueue {
+		n.queue = append(n.queue, messages...)
+	}
+	n.mu.Unlock()
+	select {
+	case n.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (n *notifier) take() []live.Message {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	taken := n.queue
+	n.queue = nil
+	return taken
+}
+
+// run sends until ctx ends. A batch that can't be sent is dropped.
+func (n *notifier) run(ctx context.Context) error {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-n.ready:
+		}
+		if bodies := live.Encode(n.self, n.take()); len(bodies) > 0 {
+			limited, cancel := context.WithTimeout(ctx, 2*time.Second)
+			_, _ = n.pool.Exec(limited, sqlNotify, pgx.NamedArgs{"bodies": bodies}) // a hint only
+			cancel()
+		}
+		pause.Reset(notifyEvery)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-pause.C:
+		}
+	}
+}
