@@ -101,8 +101,16 @@ type IngestOrder struct {
 	UserID     string
 	Repository string
 	Kind       IngestKind
-	Scheduled  bool   // by its watch: only versions whose ref has moved are read
+	OnlyMoved  bool   // leave out versions that were read at their commit
 	WorkflowID string // of the workflow that will do it
+}
+
+// OpenIngest is a run that has not ended, as those see it who start and tidy up.
+type OpenIngest struct {
+	IngestOrder
+	Launched        bool // its workflow was started
+	CancelRequested bool
+	CreatedAt       time.Time
 }
 
 // VersionClaim is a version of a run as the one that reads it finds it.
