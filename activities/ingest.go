@@ -96,12 +96,11 @@ func (a *Ingest) Begin(ctx context.Context, in workflows.BeginIngestInput) (work
 func scheduledOrder(in workflows.BeginIngestInput) domain.IngestOrder {
 	return domain.IngestOrder{
 		ID: in.IngestID, Repository: in.Repository, Kind: domain.IngestRead,
-		Scheduled: true, WorkflowID: in.WorkflowID,
+		OnlyMoved: true, WorkflowID: in.WorkflowID,
 	}
 }
 
-// Sync fetches the repository and plans the versions to read. A run of a schedule leaves
-// out those that stand at the commit which was read.
+// Sync fetches the repository and plans the versions to read.
 func (a *Ingest) Sync(ctx context.Context, in workflows.SyncIngestInput) (workflows.SyncResult, error) {
 	defer beat(ctx)()
 	claim, err := a.Store.ClaimVersion(ctx, in.IngestID, "")
@@ -124,7 +123,7 @@ func (a *Ingest) Sync(ctx context.Context, in workflows.SyncIngestInput) (workfl
 	if len(refs) == 0 {
 		return workflows.SyncResult{}, domain.Errorf(domain.CodeUnprocessable, "%s has no version to read: no ref matches, or there is no commit yet", repo.Name)
 	}
-	if in.Scheduled {
+	if in.OnlyMoved {
 		if refs, err = a.moved(ctx, repo.Name, refs); err != nil {
 			return workflows.SyncResult{}, err
 		}

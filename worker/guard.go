@@ -15,6 +15,7 @@ import (
 
 	"github.com/harvest-engine/harvest/activities"
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/obs"
 )
 
 // errStopping ends the context of activities that still run when their worker stops.
@@ -41,15 +42,15 @@ type activityGuard struct {
 
 // ExecuteActivity implements interceptor.ActivityInboundInterceptor.
 func (g *activityGuard) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (out any, err error) {
-	log := activityLog(ctx, g.guard.log)
-	ctx, cancel := context.WithCancelCause(log.WithContext(ctx))
+	ctx = withLog(ctx, g.guard.log)
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if !activity.GetInfo(ctx).IsLocalActivity {
 		go g.guard.letGo(ctx, cancel)
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			log.Error().Str("event", "activity_panic").Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Send()
+			zerolog.Ctx(ctx).Error().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("activity_panic")
 			out, err = nil, temporal.NewNonRetryableApplicationError("something went wrong on our side; the log holds the details", string(domain.CodeInternal), fmt.Errorf("panic: %v", p))
 		}
 	}()
@@ -83,18 +84,13 @@ func settle(ctx context.Context, err error) error {
 	return activities.Failure(err)
 }
 
-// activityLog names the activity, its workflow, and the turn or run that it is about.
-func activityLog(ctx context.Context, log zerolog.Logger) zerolog.Logger {
+// withLog gives the context the ids of the work, and a logger that names the activity too.
+func withLog(ctx context.Context, log zerolog.Logger) context.Context {
 	info := activity.GetInfo(ctx)
-	workflowID := info.WorkflowExecution.ID
-	fields := log.With().Str("activity", info.ActivityType.Name).Str("workflow_id", workflowID).Int32("attempt", info.Attempt)
-	kind, id, _ := strings.Cut(workflowID, "/")
-	switch kind {
-	case "turn":
-		fields = fields.Str("turn_id", id)
-	case "ingest":
-		id, _, _ = strings.Cut(id, "/")
-		fields = fields.Str("ingest_id", id)
+	ids := obs.IDs{WorkflowID: info.WorkflowExecution.ID}
+	if kind, id, _ := strings.Cut(ids.WorkflowID, "/"); kind == "turn" {
+		ids.TurnID = id
 	}
-	return fields.Logger()
+	ctx = obs.With(ctx, ids)
+	return log.With().Ctx(ctx).Str("activity", info.ActivityType.Name).Int32("attempt", info.Attempt).Logger().WithContext(ctx)
 }

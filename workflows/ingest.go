@@ -33,7 +33,8 @@ func WatchScheduleID(repository string) string { return "watch/" + repository }
 type IngestInput struct {
 	IngestID   string `json:"ingest_id,omitempty"`
 	Repository string `json:"repository"`
-	Parallel   int    `json:"parallel,omitempty"` // versions at once; 0 for the default
+	OnlyMoved  bool   `json:"only_moved,omitempty"` // leave out versions that were read at their commit
+	Parallel   int    `json:"parallel,omitempty"`   // versions at once; 0 for the default
 	// After is set when a run continues as new: versions up to this place are done.
 	After int `json:"after,omitempty"`
 }
@@ -64,7 +65,7 @@ type BeginIngestResult struct {
 type SyncIngestInput struct {
 	IngestID   string `json:"ingest_id"`
 	Repository string `json:"repository"`
-	Scheduled  bool   `json:"scheduled,omitempty"` // only versions whose ref has moved are read
+	OnlyMoved  bool   `json:"only_moved,omitempty"` // leave out versions that were read at their commit
 }
 
 // SyncResult counts what is to be read; the versions themselves are rows.
@@ -162,7 +163,7 @@ func (r *ingestRun) run(ctx workflow.Context) (IngestResult, error) {
 func (r *ingestRun) sync(ctx workflow.Context) error {
 	r.describe(ctx, "Learning which versions "+r.in.Repository+" has.")
 	ctx = longStep(ctx, "", 2*time.Hour, 10, "fetch "+r.in.Repository)
-	_, err := SyncIngest.Execute(ctx, SyncIngestInput{r.in.IngestID, r.in.Repository, r.scheduled}).Result(ctx)
+	_, err := SyncIngest.Execute(ctx, SyncIngestInput{r.in.IngestID, r.in.Repository, r.in.OnlyMoved}).Result(ctx)
 	return err
 }
 
