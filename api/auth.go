@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// A sign-in link is good for ticketLife; the cookie that it sets for sessionLife.
+const (
+	ticketLife  = 12 * time.Hour
+	sessionLife = 7 * 24 * time.Hour
+	ownerCookie = "harvest_owner"
+)
+
+var (
+	errNoToken  = domain.Errorf(domain.CodeUnauthorized, "give the owner token as a bearer token; it is in the file owner-token of the data folder")
+	errBadToken = domain.Errorf(domain.CodeUnauthorized, "the owner token is wrong; it is in the file owner-token of the data folder")
+	errTicket   = domain.Errorf(domain.CodeUnauthorized, "the sign-in link is wrong or older than %d hours; start Harvest again for a new one", int(ticketLife.Hours()))
+)
+
+// caller is who sent a request; the zero value is nobody.
+type caller struct {
+	id     string
+	bearer bool // by the token itself, not by a cookie
+}
+
+const callerKey = "caller"
+
+func callerOf(c *gin.Context) caller {
+	who, _ := c.Value(callerKey).(caller)
+	return who
+}
+
+// authorize lets a request pass that meets the route's policy.
+func (s *Server) authorize(policy access) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		who, err := s.identifyCaller(c.Request, policy)
+		if err != nil {
+			s.fail(c, err)
+			return
+		}
+		c.Set(callerKey, who)
+		c.Next()
+	}
+}
+
+func (s *Server) identifyCaller(r *http.Request, policy access) (caller, error) {
+	if policy == public {
+		return caller{}, nil
+	}
+	if policy == browser {
+		if err := s.ownPage(r); err != nil {
+			return caller{}, err
+		}
+	}
+	token, given := bearerToken(r)
+	switch {
+	case given && s.token.matches(token):
+		return caller{id: OwnerID, bearer: true}, nil
+	case given:
+		return caller{}, errBadToken
+	case policy == probe:
+		return caller{}, nil
+	case policy == browser:
+		return s.signedIn(r)
+	}
+	return caller{}, errNoToken
+}
+
+func bearerToken(r *http.Request) (string, bool) {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(token), true
+}
+
+// signedIn reads the cookie of a sign-in link.
+func (s *Server) signedIn(r *http.Request) (caller, error) {
+	cookie, err := r.Cookie(ownerCookie)
+	if err != nil || !s.token.verify("session", cookie.Value, s.now()) {
+		return caller{}, domain.Errorf(domain.CodeUnauthorized, "open the sign-in link that Harvest printed at its start, or give the owner token as a bearer token")
+	}
+	return caller{id: OwnerID}, nil
+}
+
+// tokenCheck knows the owner token by its digest, and signs with a key drawn from it.
+type tokenCheck struct {
+	digest [sha256.Size]byte
+	key    []byte
+}
+
+func newTokenCheck(token string) tokenCheck {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("harvest sign-in"))
+	return tokenCheck{digest: sha256.Sum256([]byte(token)), key: mac.Sum(nil)}
+}
+
+// matches compares in a time that does not depend on either token.
+func (t tokenCheck) matches(token string) bool {
+	got := sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(got[:], t.digest[:]) == 1
+}
+
+// sign makes a proof of purpose that ends at a time: "unix seconds.signature".
+func (t tokenCheck) sign(purpose string, until time.Time) string {
+	end := strconv.FormatInt(until.Unix(), 10)
+	mac := hmac.New(sha256.New, t.key)
+	mac.Write([]byte(purpose + "." + end))
+	return end + "." + hex.EncodeToString(mac.Sum(nil))
+}
+
+func (t tokenCheck) verify(purpose, proof string, now time.Time) bool {
+	end, _, _ := strings.Cut(proof, ".")
+	seconds, err := strconv.ParseInt(end, 10, 64)
+	if err != nil || now.Unix() >= seconds {
+		return false
+	}
+	return hmac.Equal([]byte(proof), []byte(t.sign(purpose, time.Unix(seconds, 0))))
+}
+
+// SignInURL makes the link that signs a browser in to the pages under /temporal/. base is
+// the API's address ("http://127.0.0.1:8080"). The link does not hold the token.
+func SignInURL(base, ownerToken string, now time.Time) string {
+	ticket := newTokenCheck(ownerToken).sign("ticket", now.Add(ticketLife))
+	return strings.TrimRight(base, "/") + "/auth/owner?ticket=" + url.QueryEscape(ticket)
+}
+
+// signIn answers a sign-in link: it sets the cookie and goes on to the Temporal pages.
+func (s *Server) signIn(c *gin.Context) {
+	if err := s.knownHost(c.Request); err != nil {
+		s.fail(c, err)
+		return
+	}
+	if !s.token.verify("ticket", c.Query("ticket"), s.now()) {
+		s.fail(c, errTicket)
+		return
+	}
+	until := s.now().Add(sessionLife)
+	for _, path := range []string{"/temporal", "/temporal-codec"} { // sent nowhere else
+		http.SetCookie(c.Writer, &http.Cookie{
+			Name: ownerCookie, Value: s.token.sign("session", until), Path: path, Expires: until,
+			HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: c.Request.TLS != nil,
+		})
+	}
+	c.Header("Referrer-Policy", "no-referrer")
+	c.Header("Cache-Control", "no-store")
+	c.Redirect(http.StatusSeeOther, "/temporal/")
+}
+
+func (s *Server) authConfig(context.Context, request[none]) (AuthInfo, error) { return s.Auth, nil }

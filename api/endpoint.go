@@ -1,0 +1,231 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// writeLimit bounds how long a client may take to accept an answer that is not a stream.
+const writeLimit = 30 * time.Second
+
+// request is a decoded request as a handler sees it.
+type request[Body any] struct {
+	caller caller
+	body   Body
+	header http.Header // of the request
+	reply  http.Header // of the answer
+	path   map[string]string
+	query  url.Values
+}
+
+// none is the Body of a request that has none.
+type none struct{}
+
+// checked is a body that judges itself after decoding.
+type checked interface{ validate() error }
+
+// optional is a body that may be left out.
+type optional interface{ mayBeEmpty() }
+
+// raw is an answer that is encoded already.
+type raw struct {
+	status int // 0: the route's
+	json   []byte
+}
+
+// endpoint makes a handler of a function from a request to a value: decode, validate, call,
+// encode.
+func endpoint[Body, Out any](s *Server, status int, call func(context.Context, request[Body]) (Out, error)) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		req, err := decode[Body](c)
+		if err != nil {
+			s.fail(c, err)
+			return
+		}
+		out, err := call(c.Request.Context(), req)
+		if err != nil {
+			s.fail(c, err)
+			return
+		}
+		if done, ok := any(out).(raw); ok {
+			writeRaw(c, done, status)
+			return
+		}
+		writeJSON(c, status, out)
+	}
+}
+
+func decode[Body any](c *gin.Context) (request[Body], error) {
+	req := request[Body]{
+		caller: callerOf(c), header: c.Request.Header, reply: c.Writer.Header(),
+		path: make(map[string]string, len(c.Params)),
+	}
+	for _, p := range c.Params {
+		value, err := url.PathUnescape(p.Value)
+		if err != nil || !plainText(value) {
+			return req, domain.Invalid(p.Key, "the path holds characters that no name has")
+		}
+		req.path[p.Key] = value
+	}
+	query, err := url.ParseQuery(c.Request.URL.RawQuery)
+	if err != nil {
+		return req, domain.Invalid("", "the query string is malformed")
+	}
+	for key, values := range query {
+		for _, v := range values {
+			if !plainText(v) {
+				return req, domain.Invalid(key, "holds characters that no text has")
+			}
+		}
+	}
+	req.query = query
+	if _, bodyless := any(req.body).(none); bodyless {
+		return req, nil
+	}
+	if err := decodeBody(c.Request.Body, &req.body); err != nil {
+		return req, err
+	}
+	if v, ok := any(&req.body).(checked); ok {
+		return req, v.validate()
+	}
+	return req, nil
+}
+
+// decodeBody reads one JSON object. Fields that body does not know are ignored, so that
+// clients may be newer than the server.
+func decodeBody(in io.Reader, body any) error {
+	doc, err := io.ReadAll(in)
+	if err != nil {
+		return bodyError(err)
+	}
+	if _, may := body.(optional); may && len(bytes.TrimSpace(doc)) == 0 {
+		return nil
+	}
+	if first := bytes.TrimLeft(doc, " \t\r\n"); len(first) == 0 || first[0] != '{' {
+		return domain.Invalid("", "the body must be a JSON object")
+	}
+	if err := json.Unmarshal(doc, body); err != nil {
+		return bodyError(err)
+	}
+	return nil
+}
+
+func bodyError(err error) error {
+	var (
+		tooLarge *http.MaxBytesError
+		badType  *json.UnmarshalTypeError
+		syntax   *json.SyntaxError
+	)
+	switch {
+	case errors.As(err, &tooLarge):
+		return tooLargeBody(tooLarge.Limit)
+	case errors.As(err, &badType):
+		return domain.Invalid(badType.Field, "must be %s, not %s", jsonName(badType.Type), article(badType.Value))
+	case errors.As(err, &syntax):
+		return domain.Invalid("", "the body is not valid JSON: %s at byte %d", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)
+	case errors.Is(err, io.ErrUnexpectedEOF), isTimeout(err):
+		return domain.Invalid("", "the body did not arrive whole")
+	}
+	return domain.Wrap(domain.CodeInvalid, err, "the body could not be read")
+}
+
+func tooLargeBody(limit int64) error {
+	return domain.Errorf(domain.CodeTooLarge, "the body is larger than %d bytes", limit)
+}
+
+func isTimeout(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+func jsonName(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "a number"
+}
+
+func article(value string) string {
+	kind, _, _ := strings.Cut(value, " ") // "number 5" is "number" with its text
+	switch kind {
+	case "array":
+		return "a list"
+	case "object":
+		return "an object"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + kind
+}
+
+// plainText reports whether s can be stored and logged: valid UTF-8 without NUL.
+func plainText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// flag reads a query parameter that is true or false; absent it is false.
+func flag(query url.Values, name string) (bool, error) {
+	text := query.Get(name)
+	if text == "" {
+		return false, nil
+	}
+	value, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, domain.Invalid(name, "%q is neither true nor false", text)
+	}
+	return value, nil
+}
+
+func writeJSON(c *gin.Context, status int, value any) {
+	writeRaw(c, raw{json: encode(value)}, status)
+}
+
+// encode renders a value of ours. A type that can't be JSON is a mistake in the code.
+func encode(value any) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		panic(fmt.Sprintf("encode %T: %v", value, err))
+	}
+	return out.Bytes()
+}
+
+func writeRaw(c *gin.Context, answer raw, status int) {
+	if answer.status != 0 {
+		status = answer.status
+	}
+	// A client that does not read holds only its own connection, and not for ever.
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(writeLimit))
+	c.Writer.WriteHeader(status)
+	if status == http.StatusNotModified || status == http.StatusNoContent {
+		c.Writer.WriteHeaderNow()
+		return
+	}
+	if c.Writer.Header().Get("Content-Type") == "" {
+		c.Writer.Header().Set("Content-Type", "application/json; charset=utf-8")
+	}
+	_, _ = c.Writer.Write(answer.json) // the client may have left: there is nobody to tell
+}

@@ -1,0 +1,315 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
+)
+
+var day = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+// fakeEngine is an engine in memory whose turns the test moves on itself.
+type fakeEngine struct {
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced at each change
+	turns    map[string]domain.Turn
+	events   map[string][]domain.Event
+	keys     map[string]string // idempotency key to turn
+	requests []domain.TurnRequest
+	ingests  []domain.IngestRequest
+	runs     map[string]domain.Ingest
+	canceled []string
+	deleted  []string
+	readers  int // followers at this moment
+
+	onStart func(id string) // how a turn goes on by itself
+	failing error           // what every call gives, where set
+	broken  error           // what following gives after the stored events, where set
+}
+
+func newFakeEngine() *fakeEngine {
+	return &fakeEngine{
+		changed: make(chan struct{}), turns: map[string]domain.Turn{}, events: map[string][]domain.Event{},
+		keys: map[string]string{}, runs: map[string]domain.Ingest{},
+	}
+}
+
+func (f *fakeEngine) change(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// wait blocks until done holds, or ctx ends.
+func (f *fakeEngine) wait(ctx context.Context, done func() bool) error {
+	for {
+		f.mu.Lock()
+		ok, changed := done(), f.changed
+		f.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// emit appends an event; a terminal one ends the turn or run.
+func (f *fakeEngine) emit(id string, kind domain.EventType, payload string) {
+	f.change(func() {
+		f.events[id] = append(f.events[id], domain.Event{
+			Subject: id, Cursor: domain.Cursor{Seq: int64(len(f.events[id]) + 1)}, Type: kind, Payload: json.RawMessage(payload), At: day,
+		})
+	})
+}
+
+// end makes a turn final, with the terminal event that belongs to it.
+func (f *fakeEngine) end(id string, outcome domain.Turn) {
+	f.change(func() {
+		turn := f.turns[id]
+		outcome.ID, outcome.UserID, outcome.Query, outcome.CreatedAt = turn.ID, turn.UserID, turn.Query, turn.CreatedAt
+		f.turns[id] = outcome
+	})
+	switch outcome.Status {
+	case domain.TurnDone:
+		payload, _ := json.Marshal(map[string]any{"answer": outcome.Answer, "sources": outcome.Sources,
+			"tool_calls_made": outcome.ToolCallsMade, "provider_used": outcome.ProviderUsed})
+		f.emit(id, domain.EventDone, string(payload))
+	case domain.TurnCanceled:
+		f.emit(id, domain.EventCanceled, `{"message":"canceled"}`)
+	default:
+		payload, _ := json.Marshal(map[string]any{"message": outcome.Error, "code": outcome.ErrorCode})
+		f.emit(id, domain.EventError, string(payload))
+	}
+}
+
+func (f *fakeEngine) StartTurn(_ context.Context, req domain.TurnRequest) (domain.Turn, error) {
+	if f.failing != nil {
+		return domain.Turn{}, f.failing
+	}
+	var turn domain.Turn
+	repeated := false
+	f.change(func() {
+		f.requests = append(f.requests, req)
+		if id, known := f.keys[req.IdempotencyKey]; known && req.IdempotencyKey != "" {
+			turn, repeated = f.turns[id], true
+			return
+		}
+		turn = domain.Turn{ID: fmt.Sprintf("turn-%d", len(f.turns)+1), UserID: req.UserID, ConversationID: req.ConversationID,
+			Query: req.Query, Status: domain.TurnRunning, CreatedAt: day}
+		f.turns[turn.ID] = turn
+		f.keys[req.IdempotencyKey] = turn.ID
+	})
+	if repeated && turn.Query != req.Query {
+		return domain.Turn{}, domain.Errorf(domain.CodeUnprocessable, "the key came with another body")
+	}
+	if !repeated && f.onStart != nil {
+		f.onStart(turn.ID)
+	}
+	return turn, nil
+}
+
+func (f *fakeEngine) Turn(_ context.Context, id string) (domain.Turn, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	turn, ok := f.turns[id]
+	if !ok {
+		return turn, domain.NotFound("there is no turn %q", id)
+	}
+	return turn, f.failing
+}
+
+func (f *fakeEngine) WaitTurn(ctx context.Context, id string) (domain.Turn, error) {
+	if err := f.wait(ctx, func() bool { return f.turns[id].Status.Final() }); err != nil {
+		return domain.Turn{}, fmt.Errorf("wait for turn: %w", err)
+	}
+	return f.Turn(ctx, id)
+}
+
+func (f *fakeEngine) CancelTurn(ctx context.Context, id string) (domain.Turn, error) {
+	f.change(func() { f.canceled = append(f.canceled, id) })
+	return f.Turn(ctx, id)
+}
+
+func (f *fakeEngine) Follow(ctx context.Context, id string, after domain.Cursor) iter.Seq2[domain.Event, error] {
+	return func(yield func(domain.Event, error) bool) {
+		f.change(func() { f.readers++ })
+		defer f.change(func() { f.readers-- })
+		next := int(after.Seq)
+		for {
+			if err := f.wait(ctx, func() bool { return len(f.events[id]) > next || f.broken != nil || f.over(id, next) }); err != nil {
+				yield(domain.Event{}, err)
+				return
+			}
+			f.mu.Lock()
+			batch := f.events[id][min(next, len(f.events[id])):]
+			f.mu.Unlock()
+			if len(batch) == 0 {
+				if f.broken != nil {
+					yield(domain.Event{}, f.broken)
+				}
+				return
+			}
+			for _, e := range batch {
+				if !yield(e, nil) || e.Type.Terminal() {
+					return
+				}
+				next++
+			}
+		}
+	}
+}
+
+func (f *fakeEngine) over(id string, next int) bool {
+	events := f.events[id]
+	return len(events) > 0 && events[len(events)-1].Type.Terminal() && next >= len(events)
+}
+
+func (f *fakeEngine) AddRepository(_ context.Context, req domain.IngestRequest) (domain.Ingest, error) {
+	if f.failing != nil {
+		return domain.Ingest{}, f.failing
+	}
+	var run domain.Ingest
+	f.change(func() {
+		f.ingests = append(f.ingests, req)
+		run = domain.Ingest{ID: fmt.Sprintf("run-%d", len(f.ingests)), Repository: req.Name, Status: domain.IngestQueued, CreatedAt: day}
+		f.runs[run.ID] = run
+	})
+	return run, nil
+}
+
+func (f *fakeEngine) IngestRepository(ctx context.Context, req domain.IngestRequest) (domain.Ingest, error) {
+	if req.Name == "unknown" {
+		return domain.Ingest{}, domain.NotFound("there is no repository %q", req.Name)
+	}
+	return f.AddRepository(ctx, req)
+}
+
+func (f *fakeEngine) DeleteRepository(_ context.Context, name string) error {
+	f.change(func() { f.deleted = append(f.deleted, name) })
+	return f.failing
+}
+
+func (f *fakeEngine) Ingest(_ context.Context, id string) (domain.Ingest, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	run, ok := f.runs[id]
+	if !ok {
+		return run, domain.NotFound("there is no ingestion %q", id)
+	}
+	return run, nil
+}
+
+func (f *fakeEngine) FollowIngest(ctx context.Context, id string, after domain.Cursor) iter.Seq2[domain.Event, error] {
+	return f.Follow(ctx, id, after)
+}
+
+// fakeGraph holds one repository, "team/app", with the versions v1 and v1.1/rc.
+type fakeGraph struct {
+	mu      sync.Mutex
+	read    time.Time // when the versions were read
+	draws   int
+	failing error
+	panics  bool
+}
+
+func (g *fakeGraph) version(tag string) domain.VersionDetail {
+	at := day
+	return domain.VersionDetail{ID: 7, Repo: "team/app", Tag: tag, Commit: "c0ffee", CommittedAt: &at, IngestedAt: g.read, Files: 2, Symbols: 3}
+}
+
+func (g *fakeGraph) Repositories(context.Context) ([]domain.Repository, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return []domain.Repository{
+		{Name: "empty", URL: "/srv/empty"},
+		{Name: "local", Versions: []domain.VersionDetail{g.version(domain.WorktreeVersion)}},
+		{Name: "team/app", URL: "https://bot:s3cret@git.example.com/team/app.git",
+			Versions: []domain.VersionDetail{g.version("v1"), g.version("v1.1/rc")}},
+	}, g.failing
+}
+
+func (g *fakeGraph) Version(_ context.Context, repo, tag string) (domain.VersionDetail, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if repo != "team/app" || (tag != "v1" && tag != "v1.1/rc") {
+		return domain.VersionDetail{}, domain.NotFound("there is no version %q of %q; there are v1, v1.1/rc of team/app", tag, repo)
+	}
+	return g.version(tag), g.failing
+}
+
+func (g *fakeGraph) ReadFile(_ context.Context, at graph.FileRef, from, to int) (string, int, error) {
+	return fmt.Sprintf("lines %d to %d of %s", from, to, at.Path), 99, nil
+}
+
+func (g *fakeGraph) FindSymbols(_ context.Context, ref graph.SymbolRef) ([]graph.Hit, error) {
+	hit := func(name, receiver string, kind domain.SymbolKind, line int) graph.Hit {
+		s := domain.Symbol{Name: name, Receiver: receiver, Kind: kind, Signature: "func " + name + "()", StartLine: line, EndLine: line + 2}
+		return graph.Hit{Repo: ref.Repo, Version: ref.Version, Path: ref.File, Local: s.QualifiedName(), Symbol: s}
+	}
+	switch {
+	case ref.Name == "main":
+		return []graph.Hit{hit("main", "", domain.KindFunction, 3)}, nil
+	case ref.Name == "Server":
+		return []graph.Hit{hit("Server", "", domain.KindStruct, 10)}, nil
+	case ref.Name == "Max":
+		return []graph.Hit{hit("Max", "", domain.KindConstant, 20)}, nil
+	case ref.Name == "Close" && ref.Line == 0:
+		return []graph.Hit{hit("Close", "A", domain.KindMethod, 30), hit("Close", "B", domain.KindMethod, 40)}, nil
+	case ref.Name == "B.Close", ref.Name == "Close" && ref.Line == 41:
+		return []graph.Hit{hit("Close", "B", domain.KindMethod, 40)}, nil
+	}
+	return nil, nil
+}
+
+func (g *fakeGraph) Graph(_ context.Context, _, version string, maxNodes, maxEdges int) (graph.Picture, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.panics {
+		panic("graph")
+	}
+	g.draws++
+	return graph.Picture{
+		Nodes: []graph.Node{
+			{ID: "a.go:main", Name: "main", File: "a.go", Kind: "function", StartLine: 3, Signature: "func main()"},
+			{ID: "a.go:Server.Run", Name: "Run", File: "a.go", Kind: "method", StartLine: 9, Signature: "func (s *Server[T]) Run() <-chan T"},
+		},
+		Edges:     []graph.Link{{ID: "calls:a.go:main>a.go:Server.Run", Source: "a.go:main", Target: "a.go:Server.Run", Relation: "calls", How: "exact"}},
+		Truncated: version == "v1.1/rc", TotalNodes: maxNodes + maxEdges,
+	}, g.failing
+}
+
+type fakeProviders struct {
+	mu    sync.Mutex
+	asked int
+}
+
+func (p *fakeProviders) Providers(context.Context) ([]domain.ProviderInfo, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked++
+	return []domain.ProviderInfo{
+		{ID: "primary", Kind: "anthropic", Name: "Claude", DefaultModel: "m", Models: []domain.ModelInfo{{ID: "m", DisplayName: "M"}}},
+		{ID: "offline-0", Kind: "offline", Name: "offline-0"},
+	}, nil
+}
+
+type fakeDescriber struct{}
+
+func (fakeDescriber) Describe(name string, input json.RawMessage) string {
+	if name == "panic" {
+		panic("describer")
+	}
+	return "Using " + name + " with " + string(input)
+}

@@ -1,0 +1,42 @@
+package api
+
+import (
+	"context"
+	"iter"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// started points the client at a run and makes its empty list show as such.
+func started(run domain.Ingest, header func(name, value string)) domain.Ingest {
+	if run.ID != "" {
+		header("Location", "/ingests/"+run.ID)
+	}
+	if run.Versions == nil {
+		run.Versions = []domain.IngestProgress{}
+	}
+	return run
+}
+
+// ingest answers GET /ingests/:id.
+func (s *Server) ingest(ctx context.Context, r request[none]) (domain.Ingest, error) {
+	run, err := s.Ingests.Ingest(ctx, r.path["id"])
+	if run.Versions == nil {
+		run.Versions = []domain.IngestProgress{}
+	}
+	return run, err
+}
+
+// ingestEvents answers GET /ingests/:id/events.
+func (s *Server) ingestEvents(ctx context.Context, r request[none]) (following, error) {
+	run, err := s.Ingests.Ingest(ctx, r.path["id"])
+	if err != nil {
+		return following{}, err
+	}
+	return following{
+		over: run.Status == domain.IngestDone || run.Status == domain.IngestFailed,
+		events: func(ctx context.Context, after domain.Cursor) iter.Seq2[domain.Event, error] {
+			return s.Ingests.FollowIngest(ctx, run.ID, after)
+		},
+	}, nil
+}

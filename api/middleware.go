@@ -1,0 +1,93 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/obs"
+)
+
+const requestIDHeader = "X-Request-Id"
+
+// bodyTime bounds how long a client may take to send its body.
+const bodyTime = 2 * time.Minute
+
+var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// identify gives the request an id, the client's own where it is a plain word.
+func (s *Server) identify(c *gin.Context) {
+	id := c.GetHeader(requestIDHeader)
+	if !requestIDPattern.MatchString(id) {
+		id = domain.NewID()
+	}
+	c.Header(requestIDHeader, id)
+	c.Header("X-Content-Type-Options", "nosniff")
+	// The deadline of an earlier answer on this connection would stay otherwise.
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Time{})
+	c.Request = c.Request.WithContext(obs.With(c.Request.Context(), obs.IDs{RequestID: id}))
+	c.Next()
+}
+
+// logAccess writes one line per request. It never logs query strings: they may hold a ticket.
+func (s *Server) logAccess(c *gin.Context) {
+	start := s.now()
+	c.Next()
+	entry := s.Log.Info()
+	if path := c.FullPath(); path == "/health" || path == "/ready" {
+		entry = s.Log.Debug()
+	}
+	entry.Ctx(c.Request.Context()).
+		Str("method", c.Request.Method).
+		Str("route", c.FullPath()).
+		Str("path", c.Request.URL.EscapedPath()).
+		Int("status", c.Writer.Status()).
+		Int("bytes", max(0, c.Writer.Size())).
+		Dur("ms", s.now().Sub(start)).
+		Str("client", c.Request.RemoteAddr).
+		Msg("request")
+}
+
+// recoverPanic turns a handler's panic into a 500, and the server lives on.
+func (s *Server) recoverPanic(c *gin.Context) {
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			panic(cause) // net/http's own way to drop a connection
+		}
+		s.Log.Error().Ctx(c.Request.Context()).Str("panic", fmt.Sprint(cause)).Bytes("stack", debug.Stack()).Msg("handler_panicked")
+		if c.Writer.Written() {
+			panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		}
+		s.fail(c, domain.Errorf(domain.CodeInternal, "panic"))
+	}()
+	c.Next()
+}
+
+// limitBody bounds the size of the body and the time it may take to arrive.
+func (s *Server) limitBody(limit int64) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if limit == noBody {
+			c.Next()
+			return
+		}
+		if c.Request.ContentLength > limit {
+			c.Header("Connection", "close") // the rest is not worth reading
+			s.fail(c, tooLargeBody(limit))
+			return
+		}
+		control := http.NewResponseController(c.Writer)
+		_ = control.SetReadDeadline(s.now().Add(bodyTime)) // a test's recorder has none
+		body := http.MaxBytesReader(c.Writer, c.Request.Body, limit)
+		c.Request.Body = &timedBody{ReadCloser: body, done: func() { _ = control.SetReadDeadline(time.Time{}) }}
+		c.Next()
+	}
+}

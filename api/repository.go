@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// repository is an element of GET /repositories.
+type repository struct {
+	Name           string                 `json:"name"`
+	URL            *string                `json:"url"`
+	Versions       []string               `json:"versions"`
+	VersionDetails []domain.VersionDetail `json:"version_details"`
+}
+
+// repositories answers GET /repositories: those with at least one whole version.
+func (s *Server) repositories(ctx context.Context, _ request[none]) ([]repository, error) {
+	all, err := s.Sources.Repositories(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []repository{}
+	for _, r := range all {
+		if len(r.Versions) == 0 {
+			continue
+		}
+		entry := repository{Name: r.Name, VersionDetails: r.Versions}
+		if r.URL != "" {
+			shown := withoutPassword(r.URL)
+			entry.URL = &shown
+		}
+		for _, v := range r.Versions {
+			entry.Versions = append(entry.Versions, v.Tag)
+		}
+		list = append(list, entry)
+	}
+	return list, nil
+}
+
+// withoutPassword drops the credentials of an address.
+func withoutPassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return address
+	}
+	if u.Scheme == "ssh" { // the user belongs to the address, its password does not
+		u.User = url.User(u.User.Username())
+	} else {
+		u.User = nil
+	}
+	return u.String()
+}
+
+// ingestBody is the body of POST /repositories and POST /repositories/:name/ingest.
+type ingestBody struct {
+	Name     string   `json:"name"`
+	URL      string   `json:"url"`
+	Refs     []string `json:"refs"`
+	AllTags  bool     `json:"all_tags"`
+	Worktree bool     `json:"worktree"`
+	Watch    string   `json:"watch"` // "5m"; "" for never
+
+	every time.Duration
+}
+
+var repositoryName = regexp.MustCompile(`^[^:\[\]\s\x00-\x1f]{1,200}$`)
+
+func (b *ingestBody) validate() error {
+	if b.Name != "" && (!repositoryName.MatchString(b.Name) || !plainText(b.Name)) {
+		return domain.Invalid("name", `must be at most 200 characters without blanks, ":" and brackets`)
+	}
+	if len(b.URL) > 2000 || !plainText(b.URL) {
+		return domain.Invalid("url", "must be an address or a path of at most 2000 bytes")
+	}
+	if err := validNames("refs", b.Refs); err != nil {
+		return err
+	}
+	if b.Watch == "" {
+		return nil
+	}
+	every, err := time.ParseDuration(b.Watch)
+	if err != nil || every != 0 && every < 10*time.Second {
+		return domain.Invalid("watch", `%q is not a duration of 10s or more, such as "5m"`, b.Watch)
+	}
+	b.every = every
+	return nil
+}
+
+func (b *ingestBody) request(who caller) domain.IngestRequest {
+	return domain.IngestRequest{
+		UserID: who.id, Name: b.Name, URL: b.URL, Refs: b.Refs, AllTags: b.AllTags, Worktree: b.Worktree, Watch: b.every,
+		AnyPath: who.bearer && who.id == OwnerID,
+	}
+}
+
+type addBody struct{ ingestBody }
+
+func (b *addBody) validate() error {
+	if strings.TrimSpace(b.URL) == "" {
+		return domain.Invalid("url", "must not be empty")
+	}
+	return b.ingestBody.validate()
+}
+
+// addRepository answers POST /repositories.
+func (s *Server) addRepository(ctx context.Context, r request[addBody]) (domain.Ingest, error) {
+	run, err := s.Ingests.AddRepository(ctx, r.body.request(r.caller))
+	return started(run, r.reply.Set), err
+}
+
+type againBody struct{ ingestBody }
+
+func (*againBody) mayBeEmpty() {}
+
+func (b *againBody) validate() error {
+	if b.Name != "" || b.URL != "" {
+		return domain.Invalid("name", "name and url can't change here; add the repository anew")
+	}
+	return b.ingestBody.validate()
+}
+
+// ingestRepository answers POST /repositories/:name/ingest.
+func (s *Server) ingestRepository(ctx context.Context, r request[againBody]) (domain.Ingest, error) {
+	req := r.body.request(r.caller)
+	req.Name = r.path["name"]
+	run, err := s.Ingests.IngestRepository(ctx, req)
+	return started(run, r.reply.Set), err
+}
+
+type ok struct {
+	OK bool `json:"ok"`
+}
+
+// deleteRepository answers DELETE /repositories/:name.
+func (s *Server) deleteRepository(ctx context.Context, r request[none]) (ok, error) {
+	if err := s.Ingests.DeleteRepository(ctx, r.path["name"]); err != nil {
+		return ok{}, err
+	}
+	s.pictures.forget(r.path["name"])
+	return ok{true}, nil
+}

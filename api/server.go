@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/singleflight"
+)
+
+// Limits of a connection. A request's body has its own, see limitBody; a response's are in
+// endpoint.go and sse.go.
+const (
+	headerLimit = 10 * time.Second
+	idleLimit   = 2 * time.Minute
+	headerBytes = 64 << 10
+)
+
+// Server is the API as an http.Handler.
+type Server struct {
+	Config
+	keepAlive time.Duration
+	now       func() time.Time
+	engine    *gin.Engine
+	token     tokenCheck
+	pictures  pictureCache
+	models    providerCache
+	ready     readyCache
+	flight    singleflight.Group
+
+	stopping context.Context // ends with Drain
+	stop     context.CancelFunc
+}
+
+var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
+
+// New builds the API, or says what its configuration lacks.
+func New(cfg Config) (*Server, error) {
+	if len(cfg.OwnerToken) < 16 {
+		return nil, errors.New("api: the owner token needs at least 16 bytes")
+	}
+	if cfg.Turns == nil || cfg.Ingests == nil || cfg.Sources == nil || cfg.Graph == nil || cfg.Providers == nil || cfg.Describer == nil {
+		return nil, errors.New("api: a required port is missing")
+	}
+	releaseMode()
+	s := &Server{Config: cfg, keepAlive: keepAliveEvery, now: time.Now, engine: gin.New(), token: newTokenCheck(cfg.OwnerToken)}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	s.engine.UseEscapedPath = true      // "%2F" in a name does not end a path segment;
+	s.engine.UnescapePathValues = false // gin would turn "+" into a blank: endpoint.go unescapes
+	s.engine.RedirectTrailingSlash = false
+	s.engine.HandleMethodNotAllowed = true
+	if err := s.engine.SetTrustedProxies(nil); err != nil {
+		return nil, err
+	}
+	s.engine.Use(s.identify, s.logAccess, s.recoverPanic)
+	s.engine.NoRoute(func(c *gin.Context) { s.fail(c, errNoRoute) })
+	s.engine.NoMethod(func(c *gin.Context) { s.fail(c, errNoMethod) })
+	for _, r := range s.routes() {
+		for _, method := range r.methods() {
+			s.engine.Handle(method, r.path, s.authorize(r.access), s.limitBody(r.body), r.handler)
+		}
+	}
+	return s, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
+
+// Drain ends open event streams and waiting queries, so that their clients connect again
+// elsewhere. What they were following goes on.
+func (s *Server) Drain() { s.stop() }
+
+// HTTP gives a server for the API with limits for slow clients. Its Shutdown drains.
+func (s *Server) HTTP() *http.Server {
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: headerLimit,
+		IdleTimeout:       idleLimit,
+		MaxHeaderBytes:    headerBytes,
+	}
+	server.RegisterOnShutdown(s.Drain)
+	return server
+}
+
+// untilDrain gives a context that also ends when the server stops.
+func (s *Server) untilDrain(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	release := context.AfterFunc(s.stopping, func() { cancel(errStopping) })
+	return ctx, func() {
+		release()
+		cancel(nil)
+	}
+}

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"context"
+	"iter"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// turn answers GET /turns/:id.
+func (s *Server) turn(ctx context.Context, r request[none]) (domain.Turn, error) {
+	return s.ownTurn(ctx, r.caller, r.path["id"])
+}
+
+// ownTurn loads a turn that the caller may see.
+func (s *Server) ownTurn(ctx context.Context, who caller, id string) (domain.Turn, error) {
+	turn, err := s.Turns.Turn(ctx, id)
+	if err != nil {
+		return domain.Turn{}, err
+	}
+	if turn.UserID != who.id {
+		return domain.Turn{}, domain.NotFound("there is no turn %q", id)
+	}
+	return complete(turn), nil
+}
+
+// complete makes lists that are empty show as such.
+func complete(turn domain.Turn) domain.Turn {
+	if turn.Sources == nil {
+		turn.Sources = []domain.Source{}
+	}
+	return turn
+}
+
+// turnEvents answers GET /turns/:id/events.
+func (s *Server) turnEvents(ctx context.Context, r request[none]) (following, error) {
+	turn, err := s.ownTurn(ctx, r.caller, r.path["id"])
+	if err != nil {
+		return following{}, err
+	}
+	return s.followTurn(turn), nil
+}
+
+func (s *Server) followTurn(turn domain.Turn) following {
+	return following{
+		over: turn.Status.Final(),
+		events: func(ctx context.Context, after domain.Cursor) iter.Seq2[domain.Event, error] {
+			return s.Turns.Follow(ctx, turn.ID, after)
+		},
+	}
+}
+
+// cancelTurn answers POST /turns/:id/cancel with the turn as it stands.
+func (s *Server) cancelTurn(ctx context.Context, r request[none]) (domain.Turn, error) {
+	if _, err := s.ownTurn(ctx, r.caller, r.path["id"]); err != nil {
+		return domain.Turn{}, err
+	}
+	turn, err := s.Turns.CancelTurn(ctx, r.path["id"])
+	return complete(turn), err
+}
