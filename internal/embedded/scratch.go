@@ -3,8 +3,10 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -14,7 +16,8 @@ import (
 // the disk, and it ends with the process that started it, however that one ends.
 type Scratch struct {
 	*Cluster
-	leash *os.File // the guard ends the server when this is closed, by us or by our death
+	leash    *os.File // the guard ends the server when this is closed, by us or by our death
+	temporal *os.File // likewise of the Temporal server; nil where none was started
 }
 
 // guard runs the server, waits for the end of its input, and then ends the server and
@@ -71,7 +74,50 @@ func (s *Scratch) start(home string) error {
 
 // Stop ends the server and removes its data; that goes on by itself after the return.
 func (s *Scratch) Stop() {
-	_ = s.leash.Close() // closing a pipe twice is the only way to fail
+	if s.temporal != nil {
+		s.temporal.Close()
+	}
+	s.leash.Close()
+}
+
+// ScratchTemporal is a Temporal server for tests.
+type ScratchTemporal struct {
+	Address   string // host:port of the frontend
+	UIAddress string // with its path
+	Namespace string
+}
+
+// StartTemporal starts a Temporal server on the scratch server, on free ports. It ends with
+// the scratch server, and with the process that started it.
+func (s *Scratch) StartTemporal(ctx context.Context, cacheDir string, report ProgressFunc) (ScratchTemporal, error) {
+	program, err := TemporalServer(ctx, cacheDir, report)
+	if err != nil {
+		return ScratchTemporal{}, err
+	}
+	t := ScratchTemporal{Namespace: "default"}
+	o := Options{TemporalPort: int(freePort()), UIPort: int(freePort()), UIPath: "/temporal", Namespace: t.Namespace}
+	settings, err := newTemporalSettings(s.DSN("postgres"), o)
+	if err != nil {
+		return t, err
+	}
+	logPath := filepath.Join(s.home, "temporal.log")
+	r, err := newTemporalRun(program, logPath)
+	if err != nil {
+		return t, err
+	}
+	err = r.cmd.Start()
+	r.release()
+	s.temporal = r.leash
+	if err != nil {
+		r.answers.Close()
+		return t, fmt.Errorf("start the Temporal server for a test: %w", err)
+	}
+	if err := r.greet(ctx, settings); err != nil {
+		return t, fmt.Errorf("%w; the end of its log:\n%s", err, tail(logPath))
+	}
+	t.Address = net.JoinHostPort("127.0.0.1", strconv.Itoa(o.TemporalPort))
+	t.UIAddress = fmt.Sprintf("http://127.0.0.1:%d%s", o.UIPort, o.UIPath)
+	return t, r.cmd.Process.Release()
 }
 
 // scratchHome makes a folder for a server's data that the server's user can reach.

@@ -1,0 +1,120 @@
+package embedded
+
+import (
+	"context"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+const (
+	firstBackoff = 200 * time.Millisecond
+	lastBackoff  = 10 * time.Second
+	steadyTime   = time.Minute // a child that ran this long starts again without a wait
+)
+
+// keeper keeps one server running: when it ends by itself, it is started again.
+type keeper struct {
+	name   string
+	runDir string
+	launch func(ctx context.Context) (*process, error) // gives a server that is ready
+	grace  time.Duration                               // for each of the signals
+	ending []syscall.Signal
+	log    zerolog.Logger
+
+	cancel  context.CancelFunc
+	stopped chan struct{}
+	mu      sync.Mutex
+	current *process
+}
+
+// start launches the server and returns once it is ready; from then on it is kept.
+func (k *keeper) start(ctx context.Context) error {
+	p, err := k.launchRecorded(ctx)
+	if err != nil {
+		return err
+	}
+	running, cancel := context.WithCancel(context.Background())
+	k.cancel, k.stopped = cancel, make(chan struct{})
+	go k.keep(running, p)
+	return nil
+}
+
+func (k *keeper) launchRecorded(ctx context.Context) (*process, error) {
+	p, err := k.launch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeRecord(k.runDir, k.name, p.pid()); err != nil {
+		p.stop(k.grace, k.ending...)
+		return nil, err
+	}
+	k.mu.Lock()
+	k.current = p
+	k.mu.Unlock()
+	return p, nil
+}
+
+func (k *keeper) keep(ctx context.Context, p *process) {
+	defer close(k.stopped)
+	began, backoff := time.Now(), firstBackoff
+	for {
+		select {
+		case <-ctx.Done():
+			p.stop(k.grace, k.ending...)
+			dropRecord(k.runDir, k.name)
+			return
+		case <-p.gone:
+		}
+		k.log.Error().Str("event", "child_ended").Str("child", k.name).Int("pid", p.pid()).AnErr("error", p.err).
+			Msg("a server ended by itself; it is started again")
+		if time.Since(began) > steadyTime {
+			backoff = firstBackoff
+		}
+		if p = k.again(ctx, &backoff); p == nil {
+			return
+		}
+		began = time.Now()
+		k.log.Info().Str("event", "child_started").Str("child", k.name).Int("pid", p.pid()).Msg("the server runs again")
+	}
+}
+
+// again launches until it works, waiting longer each time; nil once ctx has ended.
+func (k *keeper) again(ctx context.Context, backoff *time.Duration) *process {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(*backoff):
+		}
+		*backoff = min(2**backoff, lastBackoff)
+		p, err := k.launchRecorded(ctx)
+		if err == nil {
+			return p
+		}
+		if ctx.Err() == nil {
+			k.log.Error().Str("event", "child_failed").Str("child", k.name).Err(err).Msg("a server could not be started; the next try follows")
+		}
+	}
+}
+
+// pid is the server's process id at this moment.
+func (k *keeper) pid() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.current == nil {
+		return 0
+	}
+	return k.current.pid()
+}
+
+// stop ends the server in order, and returns once it is gone.
+func (k *keeper) stop() {
+	if k == nil || k.cancel == nil {
+		return
+	}
+	k.cancel()
+	<-k.stopped
+}
