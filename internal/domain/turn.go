@@ -86,6 +86,9 @@ type Turn struct {
 	CreatedAt      time.Time     `json:"created_at"`
 	StartedAt      *time.Time    `json:"started_at,omitempty"`
 	EndedAt        *time.Time    `json:"ended_at,omitempty"`
+
+	Launched        bool `json:"-"` // its workflow was started
+	CancelRequested bool `json:"-"`
 }
 
 // Source is a citation of an answer after it was checked against the graph.

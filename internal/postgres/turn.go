@@ -14,7 +14,8 @@ import (
 const turnColumns = `
 t.id, t.user_id, coalesce(t.conversation_id, ''), t.query, t.repositories, t.versions, t.status, t.reason, t.intent,
 t.answer, t.sources, t.question, t.tool_calls_made, t.provider_used,
-t.input_tokens, t.output_tokens, t.cached_input_tokens, t.cost, t.error_code, t.error, t.created_at, t.started_at, t.ended_at`
+t.input_tokens, t.output_tokens, t.cached_input_tokens, t.cost, t.error_code, t.error, t.created_at, t.started_at, t.ended_at,
+t.launched_at is not null, t.cancel_requested_at is not null`
 
 var (
 	sqlTurn = statement("read a turn", `select`+turnColumns+` from turns t where t.id = @turn`)
@@ -60,7 +61,8 @@ func scanTurn(row pgx.Row) (t domain.Turn, err error) {
 	err = row.Scan(&t.ID, &t.UserID, &t.ConversationID, &t.Query, &t.Repositories, &t.Versions, &t.Status, &t.Reason, &t.Intent,
 		&t.Answer, &sources, &question, &t.ToolCallsMade, &provider,
 		&t.Usage.InputTokens, &t.Usage.OutputTokens, &t.Usage.CachedInputTokens, &t.Usage.Cost,
-		&t.ErrorCode, &t.Error, &t.CreatedAt, &t.StartedAt, &t.EndedAt)
+		&t.ErrorCode, &t.Error, &t.CreatedAt, &t.StartedAt, &t.EndedAt,
+		&t.Launched, &t.CancelRequested)
 	if err != nil {
 		return domain.Turn{}, err
 	}
