@@ -138,6 +138,7 @@ func (c *Chain) Stream(ctx context.Context, sel domain.ProviderSelection, req do
 // call makes the call at one provider.
 func (c candidate) call(ctx context.Context, req domain.ModelRequest, sink domain.ModelSink) (domain.ModelResponse, error) {
 	req = withModel(req, c.model)
+	req.Messages = settle(req.Messages)
 	req.MaxTokens = cmp.Or(req.MaxTokens, c.Config.MaxTokens)
 	response, err := c.Provider.Stream(ctx, req, sink.Delta)
 	if err != nil {
