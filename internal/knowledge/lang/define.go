@@ -14,7 +14,8 @@ type definition struct {
 	kind     domain.SymbolKind
 	name     string
 	owner    string // Symbol.Receiver
-	node     int    // the whole definition, decorators included
+	node     int    // the whole definition
+	begin    int    // where it begins, if before node: at a decorator beside it
 	from     int    // where the signature begins; none: with the node
 	body     int    // what the signature ends before; none: with the node
 	until    int    // or else what it ends with
@@ -32,6 +33,9 @@ func (w *walker) define(d definition) int {
 	}
 	node := w.Nodes[d.node]
 	from, to := node.Start, node.End
+	if d.begin > 0 {
+		node.Start = w.Nodes[d.begin].Start
+	}
 	if d.from > 0 {
 		from = w.Nodes[d.from].Start
 	}
@@ -54,6 +58,9 @@ func (w *walker) define(d definition) int {
 		StartLine: start, EndLine: max(start, w.Line(node.End)),
 		Exported: d.exported, Bases: d.bases, Type: w.intern(d.typ), Fields: d.fields,
 	})
+	for _, f := range d.fields {
+		w.fieldTypes[dotted(d.owner, d.name, f.Name)] = f.Type
+	}
 	return len(w.facts.Symbols) - 1
 }
 

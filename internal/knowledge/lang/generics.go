@@ -29,6 +29,27 @@ type containers struct {
 	first      map[string]bool // List<T>: T
 	last       map[string]bool // Map<K, V>: V
 	through    map[string]bool // Optional<T>, Box<T>: the argument stands for the whole
+	picks      map[string]bool // methods that give an element: get, first, next …
+	keeps      map[string]bool // methods that give a container of the same elements: filter, iter …
+}
+
+// call gives the result of a method of a well-known container, as far as it is one.
+func (c *containers) call(typ, method string) (result string, known bool) {
+	name, args := splitType(typ, c.open, c.shut)
+	base := lastPart(name)
+	if len(args) == 0 && !strings.HasSuffix(typ, "[]") || strings.Contains(name, "!") {
+		return "", false
+	}
+	if !c.first[base] && !c.last[base] && !strings.HasSuffix(typ, "[]") {
+		return "", false
+	}
+	switch {
+	case c.picks[method]:
+		return c.element(typ), true
+	case c.keeps[method]:
+		return typ, true
+	}
+	return "", false
 }
 
 // plain takes wrappers away that a call goes through: "Box<Shape>" is "Shape".

@@ -163,11 +163,11 @@ func goMember(w *walker, n, steps int, suffix string) string {
 	if w.Kind(operand) == "identifier" {
 		name := w.Content(operand)
 		if b, ok := w.lookup(name); ok {
-			return step(b.typ, field+suffix)
+			return w.fieldOf(b.typ, field+suffix)
 		}
 		return member(name, field+suffix)
 	}
-	return step(goTypeOf(w, operand, steps), field+suffix)
+	return w.fieldOf(goTypeOf(w, operand, steps), field+suffix)
 }
 
 func goCallType(w *walker, n, steps int) string {

@@ -19,6 +19,7 @@ type rules struct {
 	builtins string             // names of types and functions, separated by blanks, that are no references
 	enter    handler            // runs before the root's children are walked, with the root
 	leave    func(w *walker)    // runs after the walk
+	shared   bool               // the table serves several grammars: kinds that this one lacks are left out
 }
 
 // grammar is a language ready for walking.
@@ -54,7 +55,7 @@ func newGrammar(name string, r rules) *grammar {
 // any test of the language finds.
 func (g *grammar) handle(kind string, h handler) {
 	kinds := g.lang.Kinds(kind)
-	if len(kinds) == 0 {
+	if len(kinds) == 0 && !g.rules.shared {
 		panic(fmt.Sprintf("the grammar of %s has no node kind %q", g.name, kind))
 	}
 	for _, k := range kinds {

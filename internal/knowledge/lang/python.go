@@ -49,7 +49,7 @@ func pyRules() rules {
 			"attribute":                func(w *walker, n int) { w.visit(w.Field(n, "object")) },
 			"keyword_argument":         func(w *walker, n int) { w.visit(w.Field(n, "value")) },
 			"type":                     pyTypeUse,
-			"identifier":               pyName,
+			"identifier":               nameUse,
 			"class_pattern":            pyClassPattern,
 		},
 	}

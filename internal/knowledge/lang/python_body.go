@@ -67,14 +67,6 @@ func pyTypeUse(w *walker, n int) {
 	}
 }
 
-// pyName notes a class that is named as a value; other names say too little.
-func pyName(w *walker, n int) {
-	name := w.Content(n)
-	if upperFirst(name) && name != strings.ToUpper(name) && !w.isLocal(name) {
-		w.uses(n, name)
-	}
-}
-
 func pyClassPattern(w *walker, n int) {
 	w.uses(n, w.Content(w.First(n)))
 	w.others(n)
@@ -281,7 +273,7 @@ func pyMember(w *walker, n, steps int, suffix string) string {
 	object, name := w.Field(n, "object"), w.Content(w.Field(n, "attribute"))
 	if w.Kind(object) == "identifier" {
 		if b, ok := w.lookup(w.Content(object)); ok {
-			return step(b.typ, name+suffix)
+			return w.fieldOf(b.typ, name+suffix)
 		}
 		return member(w.Content(object), name+suffix)
 	}
@@ -289,7 +281,7 @@ func pyMember(w *walker, n, steps int, suffix string) string {
 	if w.Kind(object) == "attribute" && !strings.ContainsAny(base, "!(") && pyUnbound(w, object) {
 		return member(base, name+suffix) // package.module.name
 	}
-	return step(base, name+suffix)
+	return w.fieldOf(base, name+suffix)
 }
 
 // pyUnbound reports whether a dotted name begins with a name that no variable has.

@@ -35,10 +35,10 @@ func (w *walker) calls(c call) {
 	if c.receiver >= 0 {
 		text := w.Content(c.receiver)
 		ref.Receiver = w.intern(fold(text, maxReceiver))
-		ref.RecvType = w.intern(bounded(c.recvType))
+		ref.RecvType = w.intern(w.bounded(c.recvType))
 		ref.Local = w.isLocal(leading(text))
 	} else {
-		ref.RecvType = w.intern(bounded(c.recvType))
+		ref.RecvType = w.intern(w.bounded(c.recvType))
 		ref.Local = w.isLocal(c.name)
 	}
 	w.facts.References = append(w.facts.References, ref)
@@ -77,6 +77,15 @@ func (w *walker) uses(n int, name string) {
 // useHere is a handler for nodes whose whole text is the name of a type.
 func useHere(w *walker, n int) { w.uses(n, w.Content(n)) }
 
+// nameUse is a handler for names that stand as values: one that is written as types are,
+// and is not local, is noted.
+func nameUse(w *walker, n int) {
+	name := w.Content(n)
+	if upperFirst(name) && name != strings.ToUpper(name) && !w.isLocal(name) {
+		w.uses(n, name)
+	}
+}
+
 // arguments counts the arguments in a list; -1 where one stands for many.
 func (w *walker) arguments(list int, spread ...string) int {
 	if list < 0 {
@@ -105,6 +114,21 @@ func step(base, next string) string {
 	return base + "!" + next
 }
 
+// fieldOf gives the type of a field of a type: that which the file declares, or a chain.
+func (w *walker) fieldOf(typ, field string) string {
+	if typ == "" || strings.HasSuffix(field, ")") || strings.Contains(typ, "!") {
+		return step(typ, field)
+	}
+	bare := strings.TrimLeft(typ, "*&?")
+	if i := strings.IndexAny(bare, "<[?"); i > 0 {
+		bare = bare[:i]
+	}
+	if known, ok := w.fieldTypes[bare+"."+field]; ok {
+		return known
+	}
+	return step(typ, field)
+}
+
 // member adds a member to an expression that is a dotted name so far, or a chain.
 func member(base, name string) string {
 	if base == "" || name == "" {
@@ -113,9 +137,18 @@ func member(base, name string) string {
 	return base + "." + name
 }
 
-func bounded(chain string) string {
+// bounded gives a chain as it is kept: not too long, and with the bound of a type
+// parameter in place of its name.
+func (w *walker) bounded(chain string) string {
 	if len(chain) > maxChain {
 		return ""
+	}
+	head, rest, more := strings.Cut(chain, "!")
+	if b, ok := w.lookup(head); ok && b.typeParam {
+		if b.typ == "" || !more {
+			return b.typ
+		}
+		chain = b.typ + "!" + rest
 	}
 	return fold(chain, maxChain)
 }

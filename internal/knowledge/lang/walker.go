@@ -32,7 +32,12 @@ type walker struct {
 	interned map[string]string
 	used     map[useKey]struct{}
 	asserted []assertion
-	seen     map[string]bool // names of constants noted already, where a language assigns them again and again
+	exports  []string // names that the file exports apart from their definitions
+	// fieldTypes are the types of the fields of classes noted so far, by "Class.field".
+	fieldTypes map[string]string
+	// hints are the types that the parameters of closures get from the call they are given to.
+	hints map[int]string
+	seen  map[string]bool // names of constants noted already, where a language assigns them again and again
 }
 
 // assertion says that a type of the file has a base that is declared apart from it.
@@ -50,7 +55,7 @@ func walk(ctx context.Context, g *grammar, src []byte) (domain.FileFacts, error)
 	w := &walker{
 		Tree: tree, g: g, symbol: -1,
 		interned: make(map[string]string, 64), used: make(map[useKey]struct{}, 16),
-		seen: make(map[string]bool),
+		seen: make(map[string]bool), fieldTypes: make(map[string]string), hints: make(map[int]string),
 	}
 	w.facts = domain.FileFacts{Language: g.name, Errors: tree.Errors()}
 	w.push()
