@@ -44,17 +44,51 @@ func storeStep(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
+// quickStep is the class of a turn's steps on our own database: local activities. What does
+// not succeed at once goes on as a durableStep, so that the workflow can hear a cancel.
+func quickStep(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout:    2 * time.Second,
+		ScheduleToCloseTimeout: 4 * time.Second,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval:    50 * time.Millisecond,
+			BackoffCoefficient: 2,
+			MaximumInterval:    time.Second,
+			MaximumAttempts:    3,
+		},
+		Summary: summary,
+	})
+}
+
+// durableStep is the class of the same steps as normal activities: they wait for a database
+// that is away.
+func durableStep(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout:    time.Minute,
+		ScheduleToCloseTimeout: 24 * time.Hour,
+		HeartbeatTimeout:       heartbeatTimeout,
+		WaitForCancellation:    true,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval:    200 * time.Millisecond,
+			BackoffCoefficient: 2,
+			MaximumInterval:    5 * time.Second,
+			MaximumAttempts:    20_000,
+		},
+		Summary: summary,
+	})
+}
+
 // localTool is the class of tool calls on the indexed graph: local activities. Their
-// errors are results for the model, so that a retry only follows a fault of the database.
+// errors are results for the model; a fault of the database goes on as a remoteTool.
 func localTool(ctx workflow.Context, limit time.Duration, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout:    min(limit+500*time.Millisecond, 2*time.Second),
-		ScheduleToCloseTimeout: 2 * time.Minute,
+		ScheduleToCloseTimeout: 4 * time.Second,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    100 * time.Millisecond,
 			BackoffCoefficient: 2,
-			MaximumInterval:    5 * time.Second,
-			MaximumAttempts:    30,
+			MaximumInterval:    time.Second,
+			MaximumAttempts:    2,
 		},
 		Summary: summary,
 	})

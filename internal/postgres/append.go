@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -152,8 +151,6 @@ func (b *batch) messages(last int64, at time.Time) []live.Message {
 	return messages
 }
 
-// clean makes text storable: Postgres refuses NUL and what is not UTF-8. Writers clean text
-// before they count its bytes, so that this changes nothing that was told already.
-func clean(text string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
-}
+// clean makes text storable. Writers clean text before they count its bytes, so that this
+// changes nothing that was told already.
+func clean(text string) string { return domain.CleanText(text) }

@@ -15,10 +15,8 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-const (
-	maxIDLength    = 200
-	maxTitleLength = 60
-)
+// maxIDLength bounds the ids that clients choose.
+const maxIDLength = 200
 
 var (
 	sqlKeepKey = statement("keep an idempotency key", `
@@ -188,7 +186,7 @@ func (n *newTurn) lock(ctx context.Context, tx pgx.Tx) error {
 	if n.req.ConversationID == "" {
 		return nil
 	}
-	args := pgx.NamedArgs{"conversation": n.req.ConversationID, "user": n.req.UserID, "turn": n.id, "title": title(n.req.Query)}
+	args := pgx.NamedArgs{"conversation": n.req.ConversationID, "user": n.req.UserID, "turn": n.id, "title": domain.TitleOf(n.req.Query)}
 	var own, locked bool
 	var holder string
 	steps := &pgx.Batch{}
@@ -204,21 +202,6 @@ func (n *newTurn) lock(ctx context.Context, tx pgx.Tx) error {
 		return domain.Errorf(domain.CodeConflict, "chat is locked: turn %s of this conversation is still running", holder)
 	}
 	return nil
-}
-
-// title names a conversation after its first query.
-func title(query string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(query), "\n")
-	line = strings.Join(strings.Fields(line), " ")
-	runes := []rune(line)
-	if len(runes) <= maxTitleLength {
-		return line
-	}
-	cut := string(runes[:maxTitleLength])
-	if space := strings.LastIndex(cut, " "); space > maxTitleLength/2 {
-		cut = cut[:space]
-	}
-	return cut + "…"
 }
 
 func optional(s string) *string {
