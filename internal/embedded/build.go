@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
@@ -42,14 +40,11 @@ func TemporalServer(ctx context.Context, cacheDir string, report ProgressFunc) (
 	if isBuilt(program) {
 		return program, nil
 	}
-	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
-		return "", fmt.Errorf("make the cache folder: %w", err)
-	}
-	lock := flock.New(filepath.Join(cacheDir, "temporald.lock"))
-	if err := lockForBuild(ctx, lock, report); err != nil {
+	unlock, err := lockCache(ctx, cacheDir, "temporald", report)
+	if err != nil {
 		return "", err
 	}
-	defer func() { _ = lock.Unlock() }() // it ends with the process at the latest
+	defer unlock()
 	if isBuilt(program) {
 		return program, nil
 	}
@@ -60,16 +55,6 @@ func TemporalServer(ctx context.Context, cacheDir string, report ProgressFunc) (
 func isBuilt(program string) bool {
 	now := time.Now()
 	return os.Chtimes(program, now, now) == nil // marks it as used, too
-}
-
-func lockForBuild(ctx context.Context, lock *flock.Flock, report ProgressFunc) error {
-	if taken, err := lock.TryLock(); err != nil || taken {
-		return err
-	}
-	s := beginStep(report, "waiting for another build of the Temporal server", "")
-	defer s.end()
-	_, err := lock.TryLockContext(ctx, 200*time.Millisecond)
-	return err
 }
 
 // temporalSource finds the server's module: where this file was compiled, or below the

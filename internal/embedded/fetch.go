@@ -42,6 +42,14 @@ func FetchPostgres(ctx context.Context, cacheDir string, major int, report Progr
 	if b, ok := inspectBinaries(ctx, filepath.Join(home, "bin")); ok {
 		return b, nil
 	}
+	unlock, err := lockCache(ctx, cacheDir, "postgres", report)
+	if err != nil {
+		return Binaries{}, err
+	}
+	defer unlock()
+	if b, ok := inspectBinaries(ctx, filepath.Join(home, "bin")); ok {
+		return b, nil
+	}
 	s := beginStep(report, "fetching PostgreSQL "+string(version), "bytes")
 	defer s.end()
 	cause := fetchInto(home, cacheDir, version, s)

@@ -1,12 +1,14 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -56,3 +58,26 @@ func LockHolder(dir string) (pid int, ok bool) {
 
 // Unlock gives the folder back.
 func (l *Lock) Unlock() error { return l.file.Unlock() }
+
+// lockCache holds one thing in the cache folder for this process, so that two processes
+// don't fetch or build it at once.
+func lockCache(ctx context.Context, cacheDir, thing string, report ProgressFunc) (unlock func(), err error) {
+	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the cache folder: %w", err)
+	}
+	file := flock.New(filepath.Join(cacheDir, thing+".lock"))
+	unlock = func() { _ = file.Unlock() } // it ends with the process at the latest
+	taken, err := file.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s in the cache folder: %w", thing, err)
+	}
+	if taken {
+		return unlock, nil
+	}
+	s := beginStep(report, "waiting for another process that makes "+thing, "")
+	defer s.end()
+	if _, err := file.TryLockContext(ctx, 200*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("wait for %s in the cache folder: %w", thing, err)
+	}
+	return unlock, nil
+}
