@@ -114,7 +114,8 @@ type TextMatch struct {
 // TextPage is the result of a text search.
 type TextPage struct {
 	Matches   []TextMatch
-	Truncated bool // more matched than Limit
+	Truncated bool // more matched than Limit, or TimedOut
+	TimedOut  bool // the time for one search was up before every file was read
 }
 
 // Loader writes one version into a backend: it becomes visible whole, by Publish.
@@ -245,6 +246,27 @@ type Backend interface {
 	DropRepository(ctx context.Context, name string) error
 	// Check reports whether the backend answers.
 	Check(ctx context.Context) error
+}
+
+// Snapshot is a whole version under the id that it was published with: content that never
+// changes, while a later reading of the same tag has another id.
+type Snapshot struct {
+	ID   int64
+	Repo string
+	Tag  string
+}
+
+// Snapshots is how a Backend other than that of the Sources takes part in publication: the
+// Sources say which snapshot of a tag is live.
+type Snapshots interface {
+	// Snapshots gives the whole versions that a query covers, the newest first. Empty lists
+	// mean all; a repository or version that does not exist is not_found.
+	Snapshots(ctx context.Context, repos, tags []string) ([]Snapshot, error)
+	// Reserve gives the id under which a version will be published.
+	Reserve(ctx context.Context, spec VersionSpec) (int64, error)
+	// PublishAs makes the version, made of files and with the given number of symbols, the
+	// live one of its tag.
+	PublishAs(ctx context.Context, id int64, spec VersionSpec, files []VersionFile, symbols int) (domain.VersionDetail, error)
 }
 
 // Cypher runs read-only Cypher, where the backend speaks it.

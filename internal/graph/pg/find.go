@@ -1,0 +1,180 @@
+package pg
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
+)
+
+// seedsSQL is the common table expression "seeds": the symbols of version v that a reference
+// may mean. A bare name means every symbol of that name; a qualified one those whose
+// receiver, package folder or file matches best, by tier. The fence (offset 0) keeps the
+// planner from joining whole tables for the sake of a few names.
+const seedsSQL = `
+with v as (
+    select v.id, v.repo_id from versions v join repositories r on r.id = v.repo_id
+    where v.live and r.name = @repo and v.tag = @tag
+), readings as (
+    select * from unnest(@folded::text[], @names::text[], @qualifiers::text[]) n(folded, name, qualifier)
+), candidates as (
+    select c.*, case
+            when n.qualifier = '' then 0
+            when c.receiver = n.qualifier then 0
+            when right(c.receiver, length(n.qualifier) + 1) = '.' || n.qualifier then 1
+            when c.receiver = '' and f.path ~ @place then 2
+            else 9
+        end as tier, f.path
+    from v, readings n, lateral (
+        select s.* from symbols s
+        where s.folded = n.folded and s.repo_id = v.repo_id and s.name = n.name
+        offset 0
+    ) c, lateral (
+        select f.path from source_files f, version_files vf
+        where f.id = c.file_id and vf.version_id = v.id and vf.file_id = c.file_id and (@path = '' or f.path = @path)
+        offset 0
+    ) f
+    where (@start = 0 or c.start_line = @start) and (@line = 0 or @line between c.start_line and c.end_line)
+), seeds as (
+    select c.* from candidates c
+    where c.tier < 9 and c.tier = (select min(tier) from candidates)
+)`
+
+const findSQL = seedsSQL + `
+select ` + hitColumns + `
+from seeds s, lateral (select s.path) f
+order by s.dup, (s.receiver <> ''), s.rank, f.path collate "C", s.start_line
+limit 200`
+
+// FindSymbols gives every symbol that ref may mean, best first, at most 200.
+func (s *Store) FindSymbols(ctx context.Context, ref graph.SymbolRef) ([]graph.Hit, error) {
+	if err := needVersion(ref.Repo, ref.Version); err != nil {
+		return nil, err
+	}
+	if ref.Name == "" {
+		return s.symbolsAt(ctx, ref)
+	}
+	hits, err := collect(ctx, s.pool, "find symbols", hitOf(ref.Repo, ref.Version), findSQL, seedArgs(ref))
+	if err == nil && len(hits) == 0 {
+		err = s.absent(ctx, ref.Repo, ref.Version)
+	}
+	for i := range hits {
+		hits[i].Score = 1
+	}
+	return hits, err
+}
+
+// seedArgs are the arguments of seedsSQL.
+func seedArgs(ref graph.SymbolRef) pgx.NamedArgs {
+	readings, start := ref.Alternatives()
+	folded, names, qualifiers := make([]string, len(readings)), make([]string, len(readings)), make([]string, len(readings))
+	place := `^\b$` // matches nothing
+	for i, r := range readings {
+		names[i], qualifiers[i] = clean(r.Name), clean(r.Qualifier)
+		folded[i] = graph.Fold(names[i])
+		if r.Qualifier != "" && place == `^\b$` {
+			place = placePattern(qualifiers[i])
+		}
+	}
+	return pgx.NamedArgs{"repo": ref.Repo, "tag": ref.Version, "path": clean(ref.File), "line": ref.Line, "start": start,
+		"folded": folded, "names": names, "qualifiers": qualifiers, "place": place}
+}
+
+// placePattern matches paths in whose last folder, or file, a qualifier is named: "http" and
+// "net/http" and "net.http" match net/http/server.go, "server" matches it too.
+func placePattern(qualifier string) string {
+	var b strings.Builder
+	b.WriteString(`(^|/)`)
+	for _, r := range qualifier {
+		switch {
+		case r == '.' || r == '/':
+			b.WriteString(`[./]`)
+		case strings.ContainsRune(`\+*?()|[]{}^$`, r):
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteString(`(/[^/]*|\.[^/]*)$`)
+	return b.String()
+}
+
+const symbolsAtSQL = `
+select ` + hitColumns + `
+from versions v
+join repositories r on r.id = v.repo_id
+join source_files f on f.repo_id = r.id and f.path = @path
+join version_files vf on vf.version_id = v.id and vf.file_id = f.id
+join symbols s on s.file_id = f.id
+where v.live and r.name = @repo and v.tag = @tag and (@line = 0 or @line between s.start_line and s.end_line)`
+
+// symbolsAt gives the symbols around a line of a file, the innermost first.
+func (s *Store) symbolsAt(ctx context.Context, ref graph.SymbolRef) ([]graph.Hit, error) {
+	if ref.File == "" || ref.Line <= 0 {
+		return nil, domain.Invalid("name", "name a symbol, or a file and a line")
+	}
+	at := graph.FileRef{Repo: ref.Repo, Version: ref.Version, Path: ref.File}
+	args := fileArgs(at)
+	args["line"] = ref.Line
+	hits, err := collect(ctx, s.pool, "find symbols at a line", hitOf(ref.Repo, ref.Version),
+		symbolsAtSQL+` order by s.end_line - s.start_line, s.ord desc`, args)
+	if err == nil && len(hits) == 0 {
+		err = s.absent(ctx, ref.Repo, ref.Version)
+	}
+	return hits, err
+}
+
+// FileSymbols lists a file's symbols in order of position; not_found for an unknown file.
+func (s *Store) FileSymbols(ctx context.Context, at graph.FileRef) ([]graph.Hit, error) {
+	if err := needVersion(at.Repo, at.Version); err != nil {
+		return nil, err
+	}
+	args := fileArgs(at)
+	args["line"] = 0
+	hits, err := collect(ctx, s.pool, "list symbols", hitOf(at.Repo, at.Version), symbolsAtSQL+` order by s.ord`, args)
+	if err == nil && len(hits) == 0 {
+		err = s.needFile(ctx, at)
+	}
+	return hits, err
+}
+
+const fileFactsSQL = `
+select b.outline
+from versions v
+join repositories r on r.id = v.repo_id
+join source_files f on f.repo_id = r.id and f.path = @path
+join version_files vf on vf.version_id = v.id and vf.file_id = f.id
+join source_blobs b on b.id = f.blob_id
+where v.live and r.name = @repo and v.tag = @tag`
+
+// Imports lists a file's imports in order of position; not_found for an unknown file.
+func (s *Store) Imports(ctx context.Context, at graph.FileRef) ([]domain.Import, error) {
+	if err := needVersion(at.Repo, at.Version); err != nil {
+		return nil, err
+	}
+	outlines, err := collect(ctx, s.pool, "load imports", pgx.RowTo[[]byte], fileFactsSQL, fileArgs(at))
+	if err != nil {
+		return nil, err
+	}
+	if len(outlines) == 0 {
+		return nil, s.absentFile(ctx, at)
+	}
+	facts, err := joinFacts(outlines[0], nil)
+	if err != nil {
+		return nil, err
+	}
+	return facts.Imports, nil
+}
+
+// needFile is nil where the file exists, else its not_found.
+func (s *Store) needFile(ctx context.Context, at graph.FileRef) error {
+	found, err := collect(ctx, s.pool, "look for file", pgx.RowTo[[]byte], fileFactsSQL, fileArgs(at))
+	if err == nil && len(found) == 0 {
+		err = s.absentFile(ctx, at)
+	}
+	return err
+}

@@ -1,0 +1,270 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
+)
+
+const (
+	maxTextMatches = 200
+	maxTextContext = 5
+	// textTime bounds one search; what was found by then is given.
+	textTime = 15 * time.Second
+	// A search holds at most textReaders batches of textBatch bytes of text, and one file more.
+	textReaders = 3
+	textBatch   = 8 << 20
+	// textCap bounds the matches that a search keeps for ranking.
+	textCap = 20000
+)
+
+// SearchText finds lines in the texts of files. A regular expression gives matches in the
+// order of versions (newest first), paths and lines; words give the best matches first. A
+// line that several versions hold is given once, from the newest.
+func (s *Store) SearchText(ctx context.Context, q graph.TextQuery) (graph.TextPage, error) {
+	if q.Limit <= 0 {
+		q.Limit = 50
+	}
+	q.Limit, q.Context = min(q.Limit, maxTextMatches), min(max(q.Context, 0), maxTextContext)
+	matcher, err := newMatcher(q)
+	if err != nil {
+		return graph.TextPage{}, err
+	}
+	texts, err := s.textsOf(ctx, q)
+	if err != nil {
+		return graph.TextPage{}, err
+	}
+	timed, cancel := context.WithTimeout(ctx, textTime)
+	defer cancel()
+	scan := textScan{store: s, matcher: matcher, context: q.Context}
+	if q.Regexp {
+		scan.enough = q.Limit + 1
+	}
+	found, err := scan.run(timed, texts)
+	page := graph.TextPage{}
+	if errors.Is(timed.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+		page.TimedOut, page.Truncated, err = true, true, nil
+	}
+	if err != nil {
+		return graph.TextPage{}, fmt.Errorf("search text: %w", err)
+	}
+	if !q.Regexp {
+		slices.SortStableFunc(found, func(a, b graph.TextMatch) int { return compareScores(b.Score, a.Score) })
+	}
+	found = onceEach(found, q.Limit+1)
+	page.Truncated = page.Truncated || len(found) > q.Limit
+	page.Matches = found[:min(len(found), q.Limit)]
+	return page, nil
+}
+
+func compareScores(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// onceEach drops lines that a newer version of the same file has shown, up to limit.
+func onceEach(found []graph.TextMatch, limit int) []graph.TextMatch {
+	type line struct{ repo, path, text string }
+	shown := map[line]string{}
+	kept := found[:0]
+	for _, m := range found {
+		if len(kept) == limit {
+			break
+		}
+		key := line{m.Repo, m.Path, m.Text}
+		if by, seen := shown[key]; seen && by != m.Version {
+			continue
+		}
+		shown[key] = m.Version
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// textFile is a file whose text may be read.
+type textFile struct {
+	blob int32
+	size int64
+	ref  graph.FileRef
+}
+
+const textsSQL = `
+select b.id, b.size, f.path, l.pos
+from (
+    select vf.file_id, min(u.pos) as pos
+    from unnest(@versions::int[]) with ordinality u(id, pos) join version_files vf on vf.version_id = u.id
+    group by vf.file_id
+) l
+join source_files f on f.id = l.file_id
+join source_blobs b on b.id = f.blob_id
+where b.text is not null
+order by l.pos, f.path collate "C"`
+
+// textsOf lists the files that a query covers, each content of a path once.
+func (s *Store) textsOf(ctx context.Context, q graph.TextQuery) ([]textFile, error) {
+	matcher, err := graph.Glob(q.PathGlob)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := s.Snapshots(ctx, q.Repos, q.Versions)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int32, len(versions))
+	for i, v := range versions {
+		ids[i] = int32(v.ID)
+	}
+	rows, err := collect(ctx, s.pool, "list texts", func(row pgx.CollectableRow) (textFile, error) {
+		var f textFile
+		var pos int64
+		err := row.Scan(&f.blob, &f.size, &f.ref.Path, &pos)
+		if err == nil {
+			f.ref.Repo, f.ref.Version = versions[pos-1].Repo, versions[pos-1].Tag
+		}
+		return f, err
+	}, textsSQL, pgx.NamedArgs{"versions": ids})
+	if err != nil || q.PathGlob == "" {
+		return rows, err
+	}
+	return slices.DeleteFunc(rows, func(f textFile) bool { return !matcher.MatchString(f.ref.Path) }), nil
+}
+
+// textScan reads files in batches, several at a time, and keeps their matches in order.
+type textScan struct {
+	store   *Store
+	matcher matcher
+	context int
+	enough  int // matches after which, in order, no more are needed; 0: all
+
+	mu    sync.Mutex
+	found [][]graph.TextMatch // by batch; nil while it is being read
+	kept  int                 // matches of all batches
+	done  bool
+}
+
+func (t *textScan) run(ctx context.Context, files []textFile) ([]graph.TextMatch, error) {
+	batches := batchesOf(files)
+	t.found = make([][]graph.TextMatch, len(batches))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(textReaders)
+	for i, batch := range batches {
+		if t.finished() || ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			matches, err := t.read(ctx, batch)
+			t.note(i, matches)
+			return err
+		})
+	}
+	err := group.Wait()
+	return slices.Concat(t.found...), err
+}
+
+func (t *textScan) finished() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.done
+}
+
+// note keeps the matches of batch i, and sees whether the batches from the first on hold enough.
+func (t *textScan) note(i int, matches []graph.TextMatch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if matches == nil {
+		matches = []graph.TextMatch{}
+	}
+	t.found[i] = matches
+	t.kept += len(matches)
+	inOrder := 0
+	for _, batch := range t.found {
+		if batch == nil {
+			break
+		}
+		inOrder += len(batch)
+	}
+	t.done = t.done || t.kept > textCap || t.enough > 0 && inOrder >= t.enough
+}
+
+func batchesOf(files []textFile) [][]textFile {
+	var batches [][]textFile
+	start, size := 0, int64(0)
+	for i, f := range files {
+		if i > start && (size+f.size > textBatch || i-start >= 500) {
+			batches, start, size = append(batches, files[start:i]), i, 0
+		}
+		size += f.size
+	}
+	if start < len(files) {
+		batches = append(batches, files[start:])
+	}
+	return batches
+}
+
+// read fetches a batch's texts and matches them.
+func (t *textScan) read(ctx context.Context, batch []textFile) ([]graph.TextMatch, error) {
+	ids := make([]int32, len(batch))
+	for i, f := range batch {
+		ids[i] = f.blob
+	}
+	type row struct {
+		ID   int32
+		Text []byte
+	}
+	rows, err := collect(ctx, t.store.pool, "read texts", pgx.RowToStructByPos[row],
+		`select id, text from source_blobs where id = any($1)`, ids)
+	if err != nil {
+		return nil, err
+	}
+	packed := make(map[int32][]byte, len(rows))
+	for _, r := range rows {
+		packed[r.ID] = r.Text
+	}
+	var found []graph.TextMatch
+	for _, f := range batch {
+		if ctx.Err() != nil {
+			return found, ctx.Err()
+		}
+		text, err := decompress(packed[f.blob])
+		if err != nil {
+			return found, domain.Wrap(domain.CodeInternal, err, "the text of %s is damaged", f.ref.Path)
+		}
+		found = append(found, t.matches(f, text)...)
+	}
+	return found, nil
+}
+
+// matches gives a file's matches with their surroundings.
+func (t *textScan) matches(f textFile, text []byte) []graph.TextMatch {
+	lines := t.matcher.match(f.ref.Path, text)
+	if len(lines) == 0 {
+		return nil
+	}
+	index := indexLines(text)
+	found := make([]graph.TextMatch, len(lines))
+	for i, l := range lines {
+		m := graph.TextMatch{FileRef: f.ref, Line: l.line, Text: index.text(l.line), Score: l.score}
+		for n := max(1, l.line-t.context); n < l.line; n++ {
+			m.Before = append(m.Before, index.text(n))
+		}
+		for n := l.line + 1; n <= min(l.line+t.context, index.count()); n++ {
+			m.After = append(m.After, index.text(n))
+		}
+		found[i] = m
+	}
+	return found
+}
