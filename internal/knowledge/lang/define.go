@@ -145,3 +145,15 @@ func dotted(parts ...string) string {
 	}
 	return strings.Join(kept, ".")
 }
+
+// noteAssertions gives the types of the file the bases that were declared apart from them.
+func noteAssertions(w *walker) {
+	for _, a := range w.asserted {
+		for i := range w.facts.Symbols {
+			s := &w.facts.Symbols[i]
+			if s.QualifiedName() == a.name && (s.Kind.Class() || s.Kind == domain.KindType) {
+				s.Bases = append(s.Bases, a.base)
+			}
+		}
+	}
+}

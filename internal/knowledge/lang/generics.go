@@ -61,6 +61,9 @@ func (c *containers) plain(typ string) string {
 		}
 		typ = args[0]
 	}
+	if bound, ok := strings.CutPrefix(typ, "? extends "); ok {
+		return bound
+	}
 	return typ
 }
 

@@ -17,7 +17,7 @@ func goRules() rules {
 		builtins: `any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string
 			uint uint8 uint16 uint32 uint64 uintptr append cap close complex copy delete imag len make new panic print println real recover`,
 		enter: goPackageVars,
-		leave: goAssertions,
+		leave: noteAssertions,
 		on: map[string]handler{
 			"package_clause":                 goPackage,
 			"import_spec":                    goImport,
@@ -309,18 +309,6 @@ func goNoteAssertion(w *walker, n int) {
 		return
 	}
 	w.asserted = append(w.asserted, assertion{concrete, w.base(n, goTypeText(w, typ), domain.EdgeImplements)})
-}
-
-// goAssertions gives the types of the file the interfaces they were asserted to have.
-func goAssertions(w *walker) {
-	for _, a := range w.asserted {
-		for i := range w.facts.Symbols {
-			s := &w.facts.Symbols[i]
-			if s.Name == a.name && s.Receiver == "" && (s.Kind.Class() || s.Kind == domain.KindType) {
-				s.Bases = append(s.Bases, a.base)
-			}
-		}
-	}
 }
 
 func goParameter(w *walker, n int) {

@@ -18,9 +18,10 @@ const (
 type call struct {
 	node     int // where its line is
 	name     string
-	receiver int    // the expression before the name; none for a plain call
-	recvType string // of the receiver
-	args     int    // -1 unknown
+	receiver int             // the expression before the name; none for a plain call
+	recvType string          // of the receiver
+	args     int             // -1 unknown
+	kind     domain.EdgeKind // "" for calls; uses for a function that is named, not called
 }
 
 // calls notes a call.
@@ -28,9 +29,11 @@ func (w *walker) calls(c call) {
 	if c.name == "" {
 		return
 	}
+	if c.kind == "" {
+		c.kind = domain.EdgeCalls
+	}
 	ref := domain.Reference{
-		From: w.symbol, Name: w.intern(c.name), Kind: domain.EdgeCalls,
-		Line: w.Line(w.Nodes[c.node].Start), Args: c.args,
+		From: w.symbol, Name: w.intern(c.name), Kind: c.kind, Line: w.Line(w.Nodes[c.node].Start), Args: c.args,
 	}
 	if c.receiver >= 0 {
 		text := w.Content(c.receiver)

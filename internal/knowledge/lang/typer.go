@@ -1,0 +1,98 @@
+package lang
+
+import (
+	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// typer finds types of expressions in languages that write them much alike.
+type typer struct {
+	of         func(w *walker, n, steps int) string // the type of any expression
+	containers *containers
+	names      map[string]bool // kinds of nodes that are a lone name
+	paths      map[string]bool // kinds of nodes that are a member of something
+	elements   map[string]bool // methods that hand each element to a function
+}
+
+// receiver is of, but nothing for a lone name that is not bound: it may be a class, a
+// module or a package.
+func (t *typer) receiver(w *walker, n int) string {
+	if t.names[w.Kind(n)] {
+		b, _ := w.lookup(w.Content(n))
+		return b.typ
+	}
+	return t.of(w, n, maxSteps)
+}
+
+// name gives the type of a lone name: that of the variable, or else the name itself, which
+// then means a class or something of another file.
+func (t *typer) name(w *walker, name string) string {
+	if b, ok := w.lookup(name); ok {
+		return b.typ
+	}
+	return name
+}
+
+// member gives the type of object.name.
+func (t *typer) member(w *walker, object int, name string, steps int) string {
+	return t.access(w, object, name, "", steps)
+}
+
+// method gives the type of object.name(…).
+func (t *typer) method(w *walker, object int, name string, steps int) string {
+	return t.access(w, object, name, "()", steps)
+}
+
+func (t *typer) access(w *walker, object int, name, suffix string, steps int) string {
+	kind := w.Kind(object)
+	if t.names[kind] {
+		if _, bound := w.lookup(w.Content(object)); !bound {
+			return member(w.Content(object), name+suffix)
+		}
+	}
+	base := t.of(w, object, steps)
+	if suffix != "" {
+		if typ, known := t.containers.call(base, name); known {
+			return typ
+		}
+	}
+	if t.paths[kind] && !strings.ContainsAny(base, "!(") && t.unbound(w, object) {
+		return member(base, name+suffix) // a.b.C.name, of a package or a nested class
+	}
+	return w.fieldOf(base, name+suffix)
+}
+
+// unbound reports whether a path begins with a name that is no variable and no this.
+func (t *typer) unbound(w *walker, n int) bool {
+	head := leading(w.Content(n))
+	_, bound := w.lookup(head)
+	return !bound && head != "" && !selfWords[head]
+}
+
+var selfWords = words("this self super base $this")
+
+// hint tells a function that is given to a method of a container what its parameter is.
+func (t *typer) hint(w *walker, function int, method, recvType string) {
+	if function >= 0 && t.elements[method] {
+		w.hints[function] = t.containers.element(recvType)
+	}
+}
+
+// bindFields binds the fields of a class by their bare names, where its methods may use
+// them so.
+func (w *walker) bindFields(fields []domain.Field) {
+	for _, f := range fields {
+		w.bind(f.Name, binding{typ: f.Type})
+	}
+}
+
+// plainType gives a type as written without its wrappers, and the bound of a type
+// parameter in place of its name.
+func (w *walker) plainType(c *containers, text string) string {
+	text = c.plain(fold(text, maxChain))
+	if b, ok := w.lookup(text); ok && b.typeParam {
+		return b.typ
+	}
+	return text
+}
