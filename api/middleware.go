@@ -15,9 +15,6 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// bodyTime bounds how long a client may take to send its body.
-const bodyTime = 2 * time.Minute
-
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // identify gives the request an id, the client's own where it is a plain word.
@@ -70,24 +67,4 @@ func (s *Server) recoverPanic(c *gin.Context) {
 		s.fail(c, domain.Errorf(domain.CodeInternal, "panic"))
 	}()
 	c.Next()
-}
-
-// limitBody bounds the size of the body and the time it may take to arrive.
-func (s *Server) limitBody(limit int64) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		if limit == noBody {
-			c.Next()
-			return
-		}
-		if c.Request.ContentLength > limit {
-			c.Header("Connection", "close") // the rest is not worth reading
-			s.fail(c, tooLargeBody(limit))
-			return
-		}
-		control := http.NewResponseController(c.Writer)
-		_ = control.SetReadDeadline(s.now().Add(bodyTime)) // a test's recorder has none
-		body := http.MaxBytesReader(c.Writer, c.Request.Body, limit)
-		c.Request.Body = &timedBody{ReadCloser: body, done: func() { _ = control.SetReadDeadline(time.Time{}) }}
-		c.Next()
-	}
 }

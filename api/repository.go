@@ -91,29 +91,29 @@ func (b *ingestBody) validate() error {
 	return nil
 }
 
-func (b *ingestBody) request(who caller) domain.IngestRequest {
+func (b ingestBody) request(who caller) domain.IngestRequest {
 	return domain.IngestRequest{
 		UserID: who.id, Name: b.Name, URL: b.URL, Refs: b.Refs, AllTags: b.AllTags, Worktree: b.Worktree, Watch: b.every,
 		AnyPath: who.bearer && who.id == OwnerID,
 	}
 }
 
-type addBody struct{ ingestBody }
+type addBody ingestBody
 
 func (b *addBody) validate() error {
 	if strings.TrimSpace(b.URL) == "" {
 		return domain.Invalid("url", "must not be empty")
 	}
-	return b.ingestBody.validate()
+	return (*ingestBody)(b).validate()
 }
 
 // addRepository answers POST /repositories.
 func (s *Server) addRepository(ctx context.Context, r request[addBody]) (domain.Ingest, error) {
-	run, err := s.Ingests.AddRepository(ctx, r.body.request(r.caller))
+	run, err := s.Ingests.AddRepository(ctx, ingestBody(r.body).request(r.caller))
 	return started(run, r.reply.Set), err
 }
 
-type againBody struct{ ingestBody }
+type againBody ingestBody
 
 func (*againBody) mayBeEmpty() {}
 
@@ -121,12 +121,12 @@ func (b *againBody) validate() error {
 	if b.Name != "" || b.URL != "" {
 		return domain.Invalid("name", "name and url can't change here; add the repository anew")
 	}
-	return b.ingestBody.validate()
+	return (*ingestBody)(b).validate()
 }
 
 // ingestRepository answers POST /repositories/:name/ingest.
 func (s *Server) ingestRepository(ctx context.Context, r request[againBody]) (domain.Ingest, error) {
-	req := r.body.request(r.caller)
+	req := ingestBody(r.body).request(r.caller)
 	req.Name = r.path["name"]
 	run, err := s.Ingests.IngestRepository(ctx, req)
 	return started(run, r.reply.Set), err

@@ -23,6 +23,7 @@ const (
 type Server struct {
 	Config
 	keepAlive time.Duration
+	sendLimit time.Duration
 	now       func() time.Time
 	engine    *gin.Engine
 	token     tokenCheck
@@ -46,7 +47,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("api: a required port is missing")
 	}
 	releaseMode()
-	s := &Server{Config: cfg, keepAlive: keepAliveEvery, now: time.Now, engine: gin.New(), token: newTokenCheck(cfg.OwnerToken)}
+	s := &Server{Config: cfg, keepAlive: keepAliveEvery, sendLimit: eventLimit, now: time.Now, engine: gin.New(), token: newTokenCheck(cfg.OwnerToken)}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.engine.UseEscapedPath = true      // "%2F" in a name does not end a path segment;
 	s.engine.UnescapePathValues = false // gin would turn "+" into a blank: endpoint.go unescapes

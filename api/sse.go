@@ -91,7 +91,7 @@ func (s *Server) follow(c *gin.Context, f following) {
 		}
 		first = &i
 	}
-	w, err := sse.NewWriter(c.Writer, eventLimit)
+	w, err := sse.NewWriter(c.Writer, s.sendLimit)
 	if err != nil {
 		return
 	}
