@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	sdkclient "go.temporal.io/sdk/client"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+const (
+	// rejectDuplicate holds for workflow IDs that are derived from a row: one row, one run.
+	rejectDuplicate = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
+	launchTimeout   = 10 * time.Second
+
+	summaryLength = 150  // characters of a workflow's summary in the Temporal UI
+	detailsLength = 3000 // and of its details
+	quoteLength   = 2000 // and of the query in them
+)
+
+// Temporal is the part of the SDK's client that the engine uses.
+type Temporal interface {
+	ExecuteWorkflow(ctx context.Context, options sdkclient.StartWorkflowOptions, workflow any, args ...any) (sdkclient.WorkflowRun, error)
+	CancelWorkflow(ctx context.Context, workflowID, runID string) error
+	DescribeWorkflowExecution(ctx context.Context, workflowID, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error)
+	OperatorService() operatorservice.OperatorServiceClient
+	ScheduleClient() sdkclient.ScheduleClient
+}
+
+// EventLog gives the events of a turn or a run.
+type EventLog interface {
+	// Follow gives the events after the cursor, the stored ones first and then those to
+	// come, and ends after the terminal event or with ctx.
+	Follow(ctx context.Context, subject string, after domain.Cursor) iter.Seq2[domain.Event, error]
+}
+
+// Config is all that the engine needs.
+type Config struct {
+	Temporal     Temporal
+	Namespace    string // of Temporal
+	Turns        TurnStore
+	Ingests      IngestStore
+	Events       EventLog
+	Repositories RepositoryStore
+	Queues       workflows.Queues
+	TurnLimits   workflows.TurnLimits
+	// IngestParallel is how many versions of a repository are read at once; 0 for the default.
+	IngestParallel int
+	// Owner is the user who may name any local path; others are held to Roots.
+	Owner string
+	// Roots are the folders under which repositories may lie, as absolute paths.
+	Roots []string
+	Log   zerolog.Logger
+}
+
+// Engine drives turns and ingestions. It is safe for concurrent use.
+type Engine struct {
+	Config
+	attributes registered
+
+	watchLock sync.Mutex
+	watched   map[string]time.Duration // schedules that this process has seen to, by repository
+}
+
+// New builds the engine. It asks Temporal which search attributes are registered; work goes
+// on without those that aren't.
+func New(ctx context.Context, c Config) (*Engine, error) {
+	e := &Engine{Config: c, watched: map[string]time.Duration{}}
+	var err error
+	if e.attributes, err = detect(ctx, c.Temporal, c.Namespace); err != nil {
+		c.Log.Warn().Err(err).Msg("search_attributes_unknown")
+	}
+	if missing := e.attributes.missing(); len(missing) > 0 {
+		c.Log.Warn().Strs("missing", missing).Msg("search_attributes_missing")
+	}
+	return e, nil
+}
+
+// launch is a workflow that is to be started.
+type launch struct {
+	id       string
+	queue    string
+	workflow string
+	input    any
+	labels   labels
+	memo     map[string]any
+	summary  string // one line for the Temporal UI
+	details  string // Markdown for the Temporal UI
+}
+
+// start starts a workflow unless one of its id was started before. Both are success: the id
+// is derived from a row, and whoever comes second finds the work under way or done.
+func (e *Engine) start(ctx context.Context, l launch) error {
+	_, err := e.Temporal.ExecuteWorkflow(ctx, sdkclient.StartWorkflowOptions{
+		ID:                                       l.id,
+		TaskQueue:                                l.queue,
+		WorkflowIDReusePolicy:                    rejectDuplicate,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		EnableEagerStart:                         true,
+		TypedSearchAttributes:                    e.attributes.set(l.labels),
+		Memo:                                     l.memo,
+		StaticSummary:                            cut(l.summary, summaryLength),
+		StaticDetails:                            cut(l.details, detailsLength),
+	}, l.workflow, l.input)
+	var started *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &started) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("start workflow %s: %w", l.id, err)
+	}
+	return nil
+}
+
+// cancel asks a workflow to stop. One that is unknown or closed has nothing to stop.
+func (e *Engine) cancel(ctx context.Context, workflowID string) error {
+	err := e.Temporal.CancelWorkflow(ctx, workflowID, "")
+	var missing *serviceerror.NotFound
+	if err != nil && !errors.As(err, &missing) {
+		return fmt.Errorf("cancel workflow %s: %w", workflowID, err)
+	}
+	return nil
+}

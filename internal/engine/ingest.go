@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+// stopPatience is how long a deletion waits for the run that holds the repository to end.
+const stopPatience = 30 * time.Second
+
+// IngestStore keeps the runs that read or delete repositories.
+type IngestStore interface {
+	CreateIngest(ctx context.Context, order domain.IngestOrder) (domain.Ingest, error)
+	Ingest(ctx context.Context, id string) (domain.Ingest, error)
+	IngestHolder(ctx context.Context, repository string) (domain.OpenIngest, error)
+	RequestIngestCancel(ctx context.Context, id string) (launched bool, err error)
+	MarkIngestLaunched(ctx context.Context, id string) error
+	UnstartedIngests(ctx context.Context, age time.Duration, limit int) ([]domain.OpenIngest, error)
+	OpenIngests(ctx context.Context, age time.Duration, after string, limit int) ([]domain.OpenIngest, error)
+	EndIngest(ctx context.Context, id string, code domain.Code, message string) (domain.Ingest, error)
+}
+
+// RepositoryStore keeps what is known of repositories.
+type RepositoryStore interface {
+	SaveRepository(ctx context.Context, repo domain.Repository) (int64, error)
+	Repositories(ctx context.Context) ([]domain.Repository, error)
+	Repository(ctx context.Context, name string) (domain.Repository, error)
+}
+
+// AddRepository saves the repository and starts to read it. Errors: invalid for an address
+// that can't be read, forbidden for a local path outside the configured roots, conflict
+// where a run on the same repository is under way or the name stands for another address.
+func (e *Engine) AddRepository(ctx context.Context, req domain.IngestRequest) (domain.Ingest, error) {
+	return e.addRepository(ctx, req, false)
+}
+
+func (e *Engine) addRepository(ctx context.Context, req domain.IngestRequest, onlyMoved bool) (domain.Ingest, error) {
+	address, err := e.address(req.UserID, req.URL)
+	if err != nil {
+		return domain.Ingest{}, err
+	}
+	name, err := repositoryName(req.Name, address)
+	if err != nil {
+		return domain.Ingest{}, err
+	}
+	known, err := e.Repositories.Repository(ctx, name)
+	if err == nil && known.URL != address {
+		return domain.Ingest{}, domain.Errorf(domain.CodeConflict, "the name %q stands for %s already; choose another name", name, known.URL)
+	}
+	if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
+		return domain.Ingest{}, fmt.Errorf("load repository: %w", err)
+	}
+	repo := domain.Repository{
+		Name: name, URL: address, Refs: req.Refs, AllTags: req.AllTags, Worktree: req.Worktree,
+		Watch: cmp.Or(req.Watch, known.Watch),
+	}
+	return e.read(ctx, repo, req.UserID, onlyMoved)
+}
+
+// IngestRepository reads a known repository again. Refs and the like that are set replace
+// what was saved; not_found for an unknown name.
+func (e *Engine) IngestRepository(ctx context.Context, req domain.IngestRequest) (domain.Ingest, error) {
+	repo, err := e.Repositories.Repository(ctx, req.Name)
+	if err != nil {
+		return domain.Ingest{}, err
+	}
+	if len(req.Refs) > 0 {
+		repo.Refs = req.Refs
+	}
+	repo.AllTags = repo.AllTags || req.AllTags
+	repo.Worktree = repo.Worktree || req.Worktree
+	repo.Watch = cmp.Or(req.Watch, repo.Watch)
+	return e.read(ctx, repo, req.UserID, false)
+}
+
+// read takes the repository's lock, saves it and starts the run. The lock comes first: a
+// repository that is being deleted must not be saved.
+func (e *Engine) read(ctx context.Context, repo domain.Repository, userID string, onlyMoved bool) (domain.Ingest, error) {
+	if repo.Watch != 0 && repo.Watch < minWatch {
+		return domain.Ingest{}, domain.Invalid("watch", "look for changes every %s at the most", minWatch)
+	}
+	id := domain.NewID()
+	order := domain.IngestOrder{
+		ID: id, UserID: userID, Repository: repo.Name, Kind: domain.IngestRead,
+		OnlyMoved: onlyMoved, WorkflowID: workflows.IngestWorkflowID(id),
+	}
+	run, err := e.Ingests.CreateIngest(ctx, order)
+	if err != nil {
+		return domain.Ingest{}, err
+	}
+	if _, err := e.Repositories.SaveRepository(ctx, repo); err != nil {
+		_, _ = e.Ingests.EndIngest(context.WithoutCancel(ctx), id, domain.CodeOf(err), domain.PublicMessage(err))
+		return domain.Ingest{}, fmt.Errorf("save repository: %w", err)
+	}
+	e.tryLaunchIngest(ctx, order)
+	e.watch(ctx, repo)
+	return run, nil
+}
+
+// DeleteRepository removes a repository with all its versions, or gives not_found. A run
+// that reads it is canceled first. Once begun the deletion goes on without the caller.
+func (e *Engine) DeleteRepository(ctx context.Context, name string) error {
+	if _, err := e.Repositories.Repository(ctx, name); err != nil {
+		return err
+	}
+	id, err := e.orderDeletion(ctx, name)
+	if err != nil {
+		return err
+	}
+	return e.outcome(ctx, id)
+}
+
+// orderDeletion gives the id of the run that deletes the repository.
+func (e *Engine) orderDeletion(ctx context.Context, name string) (string, error) {
+	id := domain.NewID()
+	order := domain.IngestOrder{ID: id, Repository: name, Kind: domain.IngestDelete, WorkflowID: workflows.IngestWorkflowID(id)}
+	for {
+		_, err := e.Ingests.CreateIngest(ctx, order)
+		if err == nil {
+			e.tryLaunchIngest(ctx, order)
+			return id, nil
+		}
+		if domain.CodeOf(err) != domain.CodeConflict {
+			return "", err
+		}
+		holder, err := e.Ingests.IngestHolder(ctx, name)
+		switch {
+		case domain.CodeOf(err) == domain.CodeNotFound:
+			continue // it has ended since
+		case err != nil:
+			return "", err
+		case holder.Kind == domain.IngestDelete:
+			return holder.ID, nil
+		}
+		if err := e.stopIngest(ctx, holder); err != nil {
+			return "", err
+		}
+	}
+}
+
+// stopIngest cancels a run and waits for its end.
+func (e *Engine) stopIngest(ctx context.Context, run domain.OpenIngest) error {
+	ctx, stop := context.WithTimeoutCause(ctx, stopPatience,
+		domain.Errorf(domain.CodeConflict, "run %s on %s does not stop; try again in a minute", run.ID, run.Repository))
+	defer stop()
+	if _, err := e.Ingests.RequestIngestCancel(ctx, run.ID); err != nil && domain.CodeOf(err) != domain.CodeConflict {
+		return err
+	}
+	if err := e.cancel(ctx, run.WorkflowID); err != nil {
+		return err
+	}
+	for _, err := range e.Events.Follow(ctx, run.ID, domain.Cursor{}) {
+		if err != nil {
+			return cmp.Or(context.Cause(ctx), err)
+		}
+	}
+	return nil
+}
+
+// outcome waits for the end of a run and gives the error that it ended with.
+func (e *Engine) outcome(ctx context.Context, id string) error {
+	for _, err := range e.Events.Follow(ctx, id, domain.Cursor{}) {
+		if err != nil {
+			return err
+		}
+	}
+	run, err := e.Ingests.Ingest(ctx, id)
+	if err == nil && run.Status != domain.IngestDone {
+		err = domain.Errorf(cmp.Or(run.ErrorCode, domain.CodeUpstream), "%s", run.Error)
+	}
+	return err
+}
+
+// Ingest gives a run with its progress, or not_found.
+func (e *Engine) Ingest(ctx context.Context, id string) (domain.Ingest, error) {
+	return e.Ingests.Ingest(ctx, id)
+}
+
+// FollowIngest gives the run's events after the cursor, the stored ones first and then those
+// to come, and ends after the terminal event or with ctx.
+func (e *Engine) FollowIngest(ctx context.Context, id string, after domain.Cursor) iter.Seq2[domain.Event, error] {
+	return e.Events.Follow(ctx, id, after)
+}
+
+// SyncConfigured reads the repositories of the configuration, as far as their refs have
+// moved. One that can't be read does not keep the others from it: its error is logged.
+func (e *Engine) SyncConfigured(ctx context.Context, requests []domain.IngestRequest) {
+	for _, req := range requests {
+		req.UserID = e.Owner
+		run, err := e.addRepository(ctx, req, true)
+		switch {
+		case err == nil:
+			e.Log.Info().Str("repository", run.Repository).Str("ingest_id", run.ID).Msg("configured_repository_read")
+		case domain.CodeOf(err) == domain.CodeConflict:
+			e.Log.Warn().Str("url", req.URL).Err(err).Msg("configured_repository_busy")
+		default:
+			e.Log.Error().Str("url", req.URL).Err(err).Msg("configured_repository_refused")
+		}
+	}
+}
+
+// launchIngest starts the workflow of a run. A deletion removes the watch first.
+func (e *Engine) launchIngest(ctx context.Context, order domain.IngestOrder) error {
+	ctx, stop := context.WithTimeout(ctx, launchTimeout)
+	defer stop()
+	l := launch{
+		id: order.WorkflowID, queue: e.Queues.Ingest,
+		workflow: workflows.IngestRepository.Name,
+		input: workflows.IngestInput{
+			IngestID: order.ID, Repository: order.Repository, OnlyMoved: order.OnlyMoved, Parallel: e.IngestParallel,
+		},
+		labels:  labels{kind: "ingest", user: order.UserID, subject: order.ID, repositories: []string{order.Repository}},
+		memo:    map[string]any{"ingest_id": order.ID, "repository": order.Repository},
+		summary: "Read " + order.Repository,
+	}
+	if order.Kind == domain.IngestDelete {
+		l.workflow, l.summary, l.labels.kind = workflows.DeleteRepository.Name, "Delete "+order.Repository, "delete"
+		l.input = workflows.DeleteRepositoryInput{IngestID: order.ID, Repository: order.Repository}
+		if err := e.unwatch(ctx, order.Repository); err != nil {
+			return err
+		}
+	}
+	if err := e.start(ctx, l); err != nil {
+		return err
+	}
+	if err := e.Ingests.MarkIngestLaunched(ctx, order.ID); err != nil {
+		return fmt.Errorf("mark ingest launched: %w", err)
+	}
+	return nil
+}
+
+// tryLaunchIngest starts the workflow of a run; what fails here the sweeper repeats.
+func (e *Engine) tryLaunchIngest(ctx context.Context, order domain.IngestOrder) {
+	if err := e.launchIngest(context.WithoutCancel(ctx), order); err != nil {
+		e.Log.Warn().Str("ingest_id", order.ID).Err(err).Msg("ingest_launch_postponed")
+	}
+}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+// TurnStore keeps the turns.
+type TurnStore interface {
+	CreateTurn(ctx context.Context, req domain.TurnRequest) (turn domain.Turn, created bool, err error)
+	Turn(ctx context.Context, id string) (domain.Turn, error)
+	RequestCancel(ctx context.Context, id string) (launched bool, err error)
+	MarkLaunched(ctx context.Context, id string) error
+	UnstartedTurns(ctx context.Context, age time.Duration, limit int) ([]domain.Turn, error)
+	OpenTurns(ctx context.Context, age time.Duration, after string, limit int) ([]domain.Turn, error)
+	PartialAnswer(ctx context.Context, id string) (string, error)
+	FinishTurn(ctx context.Context, end domain.TurnEnd) (domain.Turn, error)
+}
+
+// StartTurn stores the turn and starts it, or gives the earlier turn of the same idempotency
+// key. A turn that is stored will run: where Temporal can't be reached now, the sweeper
+// starts it. Errors: conflict where the conversation is busy, unprocessable where the key
+// came with another body, not_found for a conversation that is not the user's.
+func (e *Engine) StartTurn(ctx context.Context, req domain.TurnRequest) (domain.Turn, error) {
+	turn, created, err := e.Turns.CreateTurn(ctx, req)
+	if err != nil || !created {
+		return turn, err
+	}
+	if err := e.launchTurn(context.WithoutCancel(ctx), turn); err != nil {
+		e.Log.Warn().Str("turn_id", turn.ID).Err(err).Msg("turn_launch_postponed")
+	}
+	return turn, nil
+}
+
+func (e *Engine) launchTurn(ctx context.Context, turn domain.Turn) error {
+	ctx, stop := context.WithTimeout(ctx, launchTimeout)
+	defer stop()
+	err := e.start(ctx, launch{
+		id: workflows.TurnWorkflowID(turn.ID), queue: e.Queues.Turns,
+		workflow: workflows.TurnQuery.Name,
+		input:    workflows.TurnInput{TurnID: turn.ID, Queues: e.Queues, Limits: e.TurnLimits},
+		labels: labels{
+			kind: "turn", user: turn.UserID, conversation: turn.ConversationID,
+			subject: turn.ID, repositories: turn.Repositories,
+		},
+		memo:    map[string]any{"turn_id": turn.ID, "conversation_id": turn.ConversationID},
+		summary: oneLine(turn.Query),
+		details: turnDetails(turn),
+	})
+	if err != nil {
+		return err
+	}
+	if err := e.Turns.MarkLaunched(ctx, turn.ID); err != nil {
+		return fmt.Errorf("mark turn launched: %w", err)
+	}
+	return nil
+}
+
+// oneLine folds the blanks of text.
+func oneLine(text string) string {
+	if len(text) > 4*summaryLength { // what is cut off anyway need not be folded
+		text = text[:4*summaryLength]
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// turnDetails is what the Temporal UI shows above a turn's history.
+func turnDetails(turn domain.Turn) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "**Turn** `%s`", turn.ID)
+	if turn.ConversationID != "" {
+		fmt.Fprintf(&text, " of conversation `%s`", turn.ConversationID)
+	}
+	if len(turn.Repositories) > 0 {
+		fmt.Fprintf(&text, " on %s", strings.Join(turn.Repositories, ", "))
+	}
+	fmt.Fprintf(&text, "\n\n> %s\n", strings.ReplaceAll(cut(turn.Query, quoteLength), "\n", "\n> "))
+	return text.String()
+}
+
+// Turn gives a turn, or not_found.
+func (e *Engine) Turn(ctx context.Context, id string) (domain.Turn, error) {
+	return e.Turns.Turn(ctx, id)
+}
+
+// WaitTurn blocks until the turn is final. An end of ctx ends the wait, not the turn.
+func (e *Engine) WaitTurn(ctx context.Context, id string) (domain.Turn, error) {
+	turn, err := e.Turns.Turn(ctx, id)
+	if err != nil || turn.Status.Final() {
+		return turn, err
+	}
+	for _, err := range e.Events.Follow(ctx, id, domain.Cursor{}) {
+		if err != nil {
+			return domain.Turn{}, err
+		}
+	}
+	return e.Turns.Turn(ctx, id)
+}
+
+// CancelTurn asks the turn to stop and gives it as it stands; a final turn is left alone.
+// The row comes first: should the request not reach the workflow, the reconciler repeats it.
+func (e *Engine) CancelTurn(ctx context.Context, id string) (domain.Turn, error) {
+	launched, err := e.Turns.RequestCancel(ctx, id)
+	if err != nil && domain.CodeOf(err) != domain.CodeConflict {
+		return domain.Turn{}, err
+	}
+	if err == nil && launched {
+		if err := e.cancel(context.WithoutCancel(ctx), workflows.TurnWorkflowID(id)); err != nil {
+			e.Log.Warn().Str("turn_id", id).Err(err).Msg("turn_cancel_postponed")
+		}
+	}
+	return e.Turns.Turn(ctx, id)
+}
+
+// Follow gives the turn's events after the cursor, the stored ones first and then those to
+// come, and ends after the terminal event or with ctx.
+func (e *Engine) Follow(ctx context.Context, turnID string, after domain.Cursor) iter.Seq2[domain.Event, error] {
+	return e.Events.Follow(ctx, turnID, after)
+}
