@@ -1,0 +1,197 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/tools"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+// ModelStore keeps the calls of models.
+type ModelStore interface {
+	StreamStore
+	Dialogue(ctx context.Context, turnID string) (domain.Dialogue, error)
+	// ClaimModelCall gives the right to write, or the outcome of a call that was committed
+	// before; budget_exhausted, or superseded where the turn has ended.
+	ClaimModelCall(ctx context.Context, call domain.ModelCall) (domain.CallClaim, error)
+	CommitModelCall(ctx context.Context, c domain.ModelCommit) (last int64, err error)
+	// FailModelCall ends an attempt; failures counts what the provider refused.
+	FailModelCall(ctx context.Context, claim domain.CallClaim, failures int, events ...domain.NewEvent) error
+}
+
+// Models calls model providers.
+type Models interface {
+	Stream(ctx context.Context, sel domain.ProviderSelection, req domain.ModelRequest, sink domain.ModelSink) (domain.ModelResponse, error)
+	// RetryDelay says whether a call that failed, after so many failures before, is worth
+	// another try, and when.
+	RetryDelay(sel domain.ProviderSelection, err error, failures int) (wait time.Duration, retry bool)
+	// Quote gives the most that a call may take.
+	Quote(sel domain.ProviderSelection, req domain.ModelRequest) domain.Usage
+}
+
+// ToolBox is the set of tools, as calls are offered, described and run.
+type ToolBox interface {
+	Specs() []tools.Spec
+	Lookup(name string) (tools.Spec, bool)
+	Describe(name string, input json.RawMessage) string
+	// Run gives a result, an error result with its cause for the log, or, with an error
+	// alone, nothing: the same call may succeed later.
+	Run(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) (domain.ToolResult, error)
+}
+
+// Budgets caps what models may cost, in the currency of the prices; 0 is no cap.
+type Budgets struct {
+	PerTurn float64
+	PerDay  float64 // of a person, by days of UTC
+}
+
+// Model makes the model calls of turns.
+type Model struct {
+	Store   ModelStore
+	Models  Models
+	Tools   ToolBox
+	Budgets Budgets
+}
+
+// commitRetry is how long the outcome of a model call waits for a database that is away: it
+// was paid for.
+const (
+	commitRetry      = 45 * time.Second
+	commitRetryPause = 200 * time.Millisecond
+)
+
+// Generate makes a round's model call: what it says streams to readers as it comes, and its
+// outcome, with the tool calls that it asks for, is one commit.
+func (a *Model) Generate(ctx context.Context, in workflows.GenerateInput) (workflows.Generated, error) {
+	defer beat(ctx)()
+	d, err := a.Store.Dialogue(ctx, in.TurnID)
+	if err != nil {
+		return workflows.Generated{}, err
+	}
+	if d.Turn.Status.Final() {
+		return workflows.Generated{Ended: true}, nil
+	}
+	req := request(d, in, a.Tools.Specs())
+	claim, err := a.claim(ctx, d, req, fmt.Sprintf("m%d", in.Round), in.Round)
+	switch domain.CodeOf(err) {
+	case "":
+	case domain.CodeBudgetExhausted:
+		return workflows.Generated{Reason: domain.EndBudgetExhausted}, nil
+	case domain.CodeSuperseded:
+		return workflows.Generated{Ended: true}, nil
+	default:
+		return workflows.Generated{}, err
+	}
+	if claim.Outcome != nil {
+		return readOutcome[workflows.Generated](claim)
+	}
+	return a.round(ctx, d, in, req, claim)
+}
+
+// claim takes a call over, within the budgets.
+func (a *Model) claim(ctx context.Context, d domain.Dialogue, req domain.ModelRequest, callID string, round int) (domain.CallClaim, error) {
+	call := domain.ModelCall{TurnID: d.Turn.ID, CallID: callID, Round: round, DayLimit: a.Budgets.PerDay}
+	if a.Budgets.PerTurn > 0 || a.Budgets.PerDay > 0 {
+		call.Reserve = a.Models.Quote(d.Provider, req).Cost
+	}
+	if limit := a.Budgets.PerTurn; limit > 0 && d.Turn.Usage.Cost+call.Reserve > limit {
+		return domain.CallClaim{}, domain.Errorf(domain.CodeBudgetExhausted, "the turn's budget of %.2f is used up", limit)
+	}
+	return a.Store.ClaimModelCall(ctx, call)
+}
+
+// round streams the call and commits it.
+func (a *Model) round(ctx context.Context, d domain.Dialogue, in workflows.GenerateInput, req domain.ModelRequest, claim domain.CallClaim) (workflows.Generated, error) {
+	calling, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	stream := newTextStream(ctx, a.Store, claim, stop)
+	resp, err := a.Models.Stream(calling, d.Provider, req, domain.ModelSink{Delta: stream.delta, Failover: stream.failover})
+	block, claim, refused := stream.end()
+	out := outcome{in: in, dialogue: d, response: resp, tools: a.Tools}
+	if err == nil && refused == nil {
+		err = out.build()
+	}
+	switch {
+	case refused != nil:
+		return workflows.Generated{}, again(refused)
+	case ctx.Err() != nil: // canceled, or the worker stops
+		a.keep(ctx, claim, block)
+		return workflows.Generated{}, ctx.Err()
+	case err != nil:
+		return workflows.Generated{}, a.fail(ctx, d, claim, block, err)
+	}
+	encoded, err := json.Marshal(out.generated)
+	if err != nil {
+		return workflows.Generated{}, fmt.Errorf("commit round %d: %w", in.Round, err)
+	}
+	commit := domain.ModelCommit{
+		CallWrite: domain.CallWrite{Claim: claim, Close: block, Events: out.events},
+		Outcome:   encoded, Usage: resp.Usage, Provider: &resp.Provider, Round: in.Round, Message: &out.message, Tools: out.calls,
+	}
+	return out.generated, a.commit(ctx, commit)
+}
+
+// commit stores an outcome, and waits where the database is away.
+func (a *Model) commit(ctx context.Context, c domain.ModelCommit) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitRetry)
+	defer cancel()
+	for {
+		_, err := a.Store.CommitModelCall(ctx, c)
+		if domain.CodeOf(err) != domain.CodeUnavailable {
+			return again(err)
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(commitRetryPause):
+		}
+	}
+}
+
+// keep stores what a call said that was stopped: it is part of the partial answer.
+func (a *Model) keep(ctx context.Context, claim domain.CallClaim, block *domain.ClosedBlock) {
+	if block == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitPatience)
+	defer cancel()
+	_, _ = a.Store.WriteModelCall(ctx, domain.CallWrite{Claim: claim, Close: block}) // what is lost was never promised
+}
+
+// fail records a failure of the provider and says when the call is worth another try.
+func (a *Model) fail(ctx context.Context, d domain.Dialogue, claim domain.CallClaim, block *domain.ClosedBlock, cause error) error {
+	wait, retry := a.Models.RetryDelay(d.Provider, cause, claim.Failures)
+	var events []domain.NewEvent
+	if retry {
+		events = append(events, retryEvent(domain.CodeOf(cause), domain.PublicMessage(cause), wait))
+	} else {
+		a.keep(ctx, claim, block)
+	}
+	if err := a.Store.FailModelCall(ctx, claim, 1, events...); err != nil {
+		return again(err)
+	}
+	if retry {
+		return temporal.NewApplicationErrorWithOptions(domain.PublicMessage(cause), string(domain.CodeOf(cause)),
+			temporal.ApplicationErrorOptions{Cause: cause, NextRetryDelay: max(wait, time.Millisecond)})
+	}
+	return temporal.NewNonRetryableApplicationError(domain.PublicMessage(cause), string(domain.CodeOf(cause)), cause)
+}
+
+// again makes the refusal of a write one that another attempt may mend: it claims the call
+// anew and finds out what happened.
+func again(err error) error {
+	if domain.CodeOf(err) != domain.CodeSuperseded {
+		return err
+	}
+	var known *domain.Error
+	errors.As(err, &known)
+	return temporal.NewApplicationErrorWithOptions(known.Message, string(domain.CodeSuperseded),
+		temporal.ApplicationErrorOptions{Cause: err, NextRetryDelay: commitRetryPause})
+}

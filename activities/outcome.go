@@ -1,0 +1,213 @@
+package activities
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/tools"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+// The results of calls that are not run, as the model reads them.
+const (
+	cutOff     = "Not run: your answer reached the token limit, so this call may be incomplete. Make it again, shorter."
+	notOffered = "Not run: this message needs no look-up, so no tools are offered. Answer from the conversation."
+	askedFirst = "Not run: the turn ended with a question to the person."
+	maxPreview = 160
+)
+
+// outcome works out what a model's answer leads to.
+type outcome struct {
+	in       workflows.GenerateInput
+	dialogue domain.Dialogue
+	response domain.ModelResponse
+	tools    ToolBox
+
+	message   domain.Message    // with call ids that are unique in the turn
+	calls     []domain.ToolCall // what message asks for
+	events    []domain.NewEvent
+	generated workflows.Generated
+}
+
+// build fills the rest. The error is an upstream one: an answer that is none.
+func (o *outcome) build() error {
+	o.message = o.response.Message
+	o.message.Role = domain.RoleAssistant
+	if o.in.Synthesis {
+		o.message = withoutCalls(o.message)
+		o.generated.Reason = domain.EndSynthesized
+		return o.answered()
+	}
+	o.uniqueCalls()
+	o.announce()
+	switch {
+	case o.generated.Reason != "": // asked
+		return nil
+	case len(o.calls) > 0:
+		return nil
+	case o.response.Stop == domain.StopMaxTokens:
+		o.generated.Reason = domain.EndMaxTokens
+	default:
+		o.generated.Reason = domain.EndAnswered
+	}
+	return o.answered()
+}
+
+// answered checks that there is an answer.
+func (o *outcome) answered() error {
+	if strings.TrimSpace(o.message.Text()) != "" {
+		return nil
+	}
+	if o.response.Stop == domain.StopRefusal {
+		return domain.Errorf(domain.CodeUpstream, "the model declined to answer")
+	}
+	return domain.Errorf(domain.CodeUpstream, "the model gave an empty answer")
+}
+
+func withoutCalls(m domain.Message) domain.Message {
+	kept := domain.Message{Role: m.Role}
+	for _, b := range m.Blocks {
+		if b.Type != domain.BlockToolUse {
+			kept.Blocks = append(kept.Blocks, b)
+		}
+	}
+	return kept
+}
+
+// uniqueCalls lists the calls of the message and renames those whose id is taken: some
+// services count them anew in each answer.
+func (o *outcome) uniqueCalls() {
+	taken := map[string]bool{"": true}
+	for _, round := range o.dialogue.Rounds {
+		for _, call := range round.Calls {
+			taken[call.ID] = true
+		}
+	}
+	blocks := append([]domain.Block(nil), o.message.Blocks...)
+	for i, b := range blocks {
+		if b.Type != domain.BlockToolUse {
+			continue
+		}
+		if len(b.Input) == 0 || !json.Valid(b.Input) {
+			b.Input = json.RawMessage("{}")
+		}
+		id := domain.CleanText(b.CallID)
+		for n := len(o.calls); taken[id] || modelCallID(id) || n == len(o.calls) && o.dialogue.Digest != ""; n++ {
+			id = fmt.Sprintf("call_%d_%d", o.in.Round, n) // ids of digested rounds are not known here
+		}
+		b.CallID, taken[id] = id, true
+		blocks[i] = b
+		o.calls = append(o.calls, o.toolCall(b))
+	}
+	o.message.Blocks = blocks
+}
+
+// modelCallID reports whether an id is one that the turn gives its model calls.
+func modelCallID(id string) bool {
+	var n int
+	_, err := fmt.Sscanf(id, "m%d", &n)
+	return err == nil || id == "classify" || id == "compact" || len(id) > 7 && id[:7] == "squeeze"
+}
+
+func (o *outcome) toolCall(b domain.Block) domain.ToolCall {
+	spec, known := o.tools.Lookup(b.Tool)
+	call := domain.ToolCall{
+		TurnID: o.in.TurnID, Round: o.in.Round, ID: b.CallID, Name: b.Tool, Input: b.Input,
+		Local: spec.Local || !known, Timeout: spec.Timeout, Asks: spec.Policy == domain.PolicyAlways, Status: domain.CallPending,
+	}
+	switch {
+	case o.response.Stop == domain.StopMaxTokens:
+		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: cutOff, Error: true}
+	case o.in.Conversational && b.Tool != tools.AskUserName:
+		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: notOffered, Error: true}
+	}
+	return call
+}
+
+// announce writes the events of the calls. A question to the person ends the turn, and the
+// calls beside it are not run.
+func (o *outcome) announce() {
+	question, asking := o.question()
+	if label := o.phase(); label != "" {
+		o.events = append(o.events, domain.NewPayload(domain.EventPhase, map[string]string{"label": label}))
+	}
+	for i := range o.calls {
+		call := &o.calls[i]
+		o.events = append(o.events, domain.NewPayload(domain.EventToolCall, map[string]any{
+			"id": call.ID, "name": call.Name, "input": call.Input, "description": o.tools.Describe(call.Name, call.Input),
+		}))
+		if call.Status == domain.CallPending && question != nil {
+			call.Status, call.Result = domain.CallError, domain.ToolResult{Text: askedFirst, Error: true}
+			if call.ID == asking {
+				call.Status, call.Result = domain.CallDone, domain.ToolResult{Text: "The question was put to the person; the answer is their next message."}
+			}
+		}
+		if call.Status != domain.CallPending {
+			o.events = append(o.events, resultEvent(*call))
+			continue
+		}
+		o.generated.Calls = append(o.generated.Calls, workflows.CallRef{
+			ID: call.ID, Name: call.Name, Local: call.Local, Asks: call.Asks, Limit: call.Timeout,
+		})
+	}
+	if question != nil {
+		o.events = append(o.events, domain.NewPayload(domain.EventQuestion, question))
+		o.generated.Reason = domain.EndAsked
+	}
+}
+
+// phase names what people see while the calls run: the label of the first that has one.
+func (o *outcome) phase() string {
+	for _, call := range o.calls {
+		if spec, ok := o.tools.Lookup(call.Name); ok && spec.Phase != "" {
+			return spec.Phase
+		}
+	}
+	return ""
+}
+
+// question gives the first question that is well-formed; others are answered as tools are.
+func (o *outcome) question() (*domain.Question, string) {
+	for _, call := range o.calls {
+		if q := asked(call); q != nil && call.Status == domain.CallPending {
+			return q, call.ID
+		}
+	}
+	return nil, ""
+}
+
+// asked gives the question that a call puts, or nil.
+func asked(call domain.ToolCall) *domain.Question {
+	if call.Name != tools.AskUserName {
+		return nil
+	}
+	q, err := tools.ParseQuestion(call.Input)
+	if err != nil {
+		return nil
+	}
+	return &q
+}
+
+// resultEvent tells readers of a call's outcome.
+func resultEvent(call domain.ToolCall) domain.NewEvent {
+	preview := call.Result.Preview
+	if preview == "" {
+		preview = firstLine(call.Result.Text)
+	}
+	e := domain.NewPayload(domain.EventToolResult, map[string]any{
+		"id": call.ID, "name": call.Name, "preview": preview, "error": call.Result.Error, "truncated": call.Result.Truncated,
+	})
+	e.CallID = call.ID
+	return e
+}
+
+func firstLine(text string) string {
+	for i, r := range text {
+		if r == '\n' || i >= maxPreview {
+			return text[:i]
+		}
+	}
+	return text
+}
