@@ -8,6 +8,9 @@ import (
 
 // Activities are the implementations that a worker serves.
 type Activities struct {
+	Turn   *activities.Turn
+	Model  *activities.Model
+	Tool   *activities.Tool
 	Ingest *activities.Ingest
 }
 
@@ -19,6 +22,17 @@ type Registry interface {
 
 // Register binds every workflow and every activity to its name.
 func Register(r Registry, a Activities) {
+	workflows.TurnQuery.Register(r, workflows.RunTurnQuery)
+
+	workflows.BeginTurn.Register(r, a.Turn.Begin)
+	workflows.ClassifyTurn.Register(r, a.Model.Classify)
+	workflows.CompactTurn.Register(r, a.Model.Compact)
+	workflows.GenerateModel.Register(r, a.Model.Generate)
+	workflows.LocalTool.Register(r, a.Tool.RunLocal)
+	workflows.RunTool.Register(r, a.Tool.Run)
+	workflows.AbandonTool.Register(r, a.Tool.Abandon)
+	workflows.FinishTurn.Register(r, a.Turn.Finish)
+
 	workflows.IngestRepository.Register(r, workflows.RunIngestRepository)
 	workflows.IngestVersion.Register(r, workflows.RunIngestVersion)
 	workflows.DeleteRepository.Register(r, workflows.RunDeleteRepository)
