@@ -40,6 +40,10 @@ type TLS struct {
 // dialTimeout bounds the first contact. A server that starts beside us gets its own wait.
 const dialTimeout = 10 * time.Second
 
+// largePayload is the size in bytes from which the log complains: what may grow so large is
+// stored and passed by reference.
+const largePayload = 64 << 10
+
 // Dial connects to Temporal and checks that the namespace is there. Errors say what is
 // wrong with which setting.
 func Dial(ctx context.Context, c Connection) (sdkclient.Client, error) {
@@ -51,6 +55,7 @@ func Dial(ctx context.Context, c Connection) (sdkclient.Client, error) {
 		MetricsHandler:   c.Metrics,
 		DataConverter:    c.Codec.DataConverter(),
 		FailureConverter: c.Codec.FailureConverter(),
+		PayloadLimits:    sdkclient.PayloadLimitOptions{PayloadSizeWarning: largePayload, MemoSizeWarning: largePayload},
 	}
 	if c.APIKey != "" {
 		options.Credentials = sdkclient.NewAPIKeyStaticCredentials(c.APIKey)
