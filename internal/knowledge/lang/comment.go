@@ -20,6 +20,9 @@ type docState struct {
 // noteComment is the handler of comments.
 func noteComment(w *walker, n int) {
 	node := w.Nodes[n]
+	if node.End > node.Start && w.Text[node.End-1] == '\n' {
+		node.End--
+	}
 	line := w.LineStart(node.Start)
 	if strings.TrimSpace(w.Text[line:node.Start]) != "" {
 		return // it belongs to what stands before it on its line
@@ -57,8 +60,8 @@ func (w *walker) docBefore(at uint32) string {
 	return cleanDoc(w.Text[d.start:end])
 }
 
-// attributesBefore gives where the attributes right before the byte at begin, or at.
-func (w *walker) attributesBefore(at uint32) uint32 {
+// withAttributes gives where a definition begins: with the attributes right before it.
+func (w *walker) withAttributes(at uint32) uint32 {
 	if w.doc.lead == 0 || w.doc.end > at || !adjoins(w.Text[w.doc.end:at]) {
 		return at
 	}

@@ -48,7 +48,7 @@ func (w *walker) define(d definition) int {
 	if d.doc == "" {
 		d.doc = w.docBefore(node.Start)
 	}
-	start := w.Line(node.Start)
+	start := w.Line(w.withAttributes(node.Start))
 	if node.End > node.Start {
 		node.End-- // a node may end with its line break
 	}

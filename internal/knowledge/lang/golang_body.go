@@ -263,6 +263,3 @@ func goBareType(typ string) string {
 	}
 	return typ
 }
-
-// lastPart gives what follows the last dot.
-func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

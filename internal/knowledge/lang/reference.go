@@ -19,6 +19,7 @@ type call struct {
 	node     int // where its line is
 	name     string
 	receiver int             // the expression before the name; none for a plain call
+	before   string          // its text, where it is no node of its own
 	recvType string          // of the receiver
 	args     int             // -1 unknown
 	kind     domain.EdgeKind // "" for calls; uses for a function that is named, not called
@@ -35,8 +36,11 @@ func (w *walker) calls(c call) {
 	ref := domain.Reference{
 		From: w.symbol, Name: w.intern(c.name), Kind: c.kind, Line: w.Line(w.Nodes[c.node].Start), Args: c.args,
 	}
-	if c.receiver >= 0 {
-		text := w.Content(c.receiver)
+	if c.receiver >= 0 || c.before != "" {
+		text := c.before
+		if c.receiver >= 0 {
+			text = w.Content(c.receiver)
+		}
 		ref.Receiver = w.intern(fold(text, maxReceiver))
 		ref.RecvType = w.intern(w.bounded(c.recvType))
 		ref.Local = w.isLocal(leading(text))
@@ -55,7 +59,7 @@ type useKey struct {
 
 // uses notes that a type is named at n: "Name" or "pkg.Name".
 func (w *walker) uses(n int, name string) {
-	if name == "" || w.g.builtins[name] {
+	if name == "" || name == "_" || w.g.builtins[name] {
 		return
 	}
 	b, bound := w.lookup(name)
@@ -63,8 +67,8 @@ func (w *walker) uses(n int, name string) {
 		return
 	}
 	receiver := ""
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		receiver, name = name[:i], name[i+1:]
+	if i := strings.LastIndexAny(name, ".:\\"); i >= 0 {
+		receiver, name = strings.TrimRight(name[:i], ":"), name[i+1:]
 	}
 	line := w.Line(w.Nodes[n].Start)
 	key := useKey{w.symbol, name, line}

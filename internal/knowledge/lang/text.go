@@ -71,3 +71,6 @@ func upperFirst(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return isUpper(r)
 }
+
+// lastPart gives the last name of a qualified one, in any language's notation.
+func lastPart(name string) string { return name[strings.LastIndexAny(name, ".:\\")+1:] }
