@@ -106,7 +106,7 @@ func removeOldBuilds(cacheDir string) {
 	}
 }
 
-func buildTemporal(ctx context.Context, source, program string, report ProgressFunc) error {
+func buildTemporal(ctx context.Context, source, program string, report ProgressFunc) (err error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
 		return domain.Errorf(domain.CodeUnavailable,
@@ -120,7 +120,7 @@ func buildTemporal(ctx context.Context, source, program string, report ProgressF
 		return fmt.Errorf("make the cache folder: %w", err)
 	}
 	s := beginStep(report, "building the Temporal server (some minutes, the first time only)", "packages")
-	defer s.end()
+	defer s.end(&err)
 	s.total.Store(total)
 	fresh := program + ".new"
 	_, err = runGo(ctx, tool, source, func(string) { s.done.Add(1) }, "build", "-v", "-ldflags=-s -w", "-o", fresh, ".")
@@ -134,9 +134,9 @@ func buildTemporal(ctx context.Context, source, program string, report ProgressF
 }
 
 // countPackages also makes the go tool fetch the modules.
-func countPackages(ctx context.Context, tool, source string, report ProgressFunc) (int64, error) {
+func countPackages(ctx context.Context, tool, source string, report ProgressFunc) (total int64, err error) {
 	s := beginStep(report, "fetching the modules of the Temporal server", "modules")
-	defer s.end()
+	defer s.end(&err)
 	out, err := runGo(ctx, tool, source, func(string) { s.done.Add(1) }, "list", "-deps", ".")
 	return int64(strings.Count(out, "\n")), err
 }

@@ -44,7 +44,7 @@ type ClusterOptions struct {
 
 // OpenCluster finds the programs for the cluster in its folder, fetching them where the
 // machine has none, and makes the cluster if it isn't there yet. Nothing runs afterwards.
-func OpenCluster(ctx context.Context, o ClusterOptions) (*Cluster, error) {
+func OpenCluster(ctx context.Context, o ClusterOptions) (cluster *Cluster, err error) {
 	acct, err := serverAccount(o.Home)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func OpenCluster(ctx context.Context, o ClusterOptions) (*Cluster, error) {
 	}
 	if major == 0 {
 		s := beginStep(o.Progress, "making the database", "")
-		defer s.end()
+		defer s.end(&err)
 		if err := c.init(ctx, o.Fleeting); err != nil {
 			return nil, err
 		}

@@ -16,7 +16,8 @@ type Progress struct {
 	Total   int64         // in Unit; 0 where unknown
 	Unit    string        // "bytes", "packages", …; "" where nothing is counted
 	Elapsed time.Duration // since the step began
-	Ended   bool          // the step is over, well or not
+	Ended   bool          // the step is over
+	Failed  bool          // it is over, and it failed
 }
 
 // ProgressFunc is told of Progress: when a step begins, about once a second while it

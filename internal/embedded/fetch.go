@@ -29,13 +29,13 @@ const defaultMajor = 17
 
 // FetchPostgres gives fetched server programs of the major version (0 for the default),
 // from the cache folder where an earlier call has put them.
-func FetchPostgres(ctx context.Context, cacheDir string, major int, report ProgressFunc) (Binaries, error) {
+func FetchPostgres(ctx context.Context, cacheDir string, major int, report ProgressFunc) (b Binaries, err error) {
 	if major == 0 {
 		major = defaultMajor
 	}
 	version, ok := fetchable[major]
 	if !ok {
-		return Binaries{}, domain.Errorf(domain.CodeUnavailable,
+		return b, domain.Errorf(domain.CodeUnavailable,
 			"no PostgreSQL %d is installed, and no build of it can be fetched; install it, or set DATABASE_URL", major)
 	}
 	home := filepath.Join(cacheDir, "postgres-"+string(version))
@@ -51,9 +51,9 @@ func FetchPostgres(ctx context.Context, cacheDir string, major int, report Progr
 		return b, nil
 	}
 	s := beginStep(report, "fetching PostgreSQL "+string(version), "bytes")
-	defer s.end()
+	defer s.end(&err)
 	cause := fetchInto(home, cacheDir, version, s)
-	b, ok := inspectBinaries(ctx, filepath.Join(home, "bin"))
+	b, ok = inspectBinaries(ctx, filepath.Join(home, "bin"))
 	if !ok {
 		return b, domain.Wrap(domain.CodeUnavailable, cause,
 			"PostgreSQL %s could not be fetched from %s; install PostgreSQL, or set DATABASE_URL", version, binaryRepository)

@@ -75,7 +75,7 @@ func lockCache(ctx context.Context, cacheDir, thing string, report ProgressFunc)
 		return unlock, nil
 	}
 	s := beginStep(report, "waiting for another process that makes "+thing, "")
-	defer s.end()
+	defer s.end(&err)
 	if _, err := file.TryLockContext(ctx, 200*time.Millisecond); err != nil {
 		return nil, fmt.Errorf("wait for %s in the cache folder: %w", thing, err)
 	}

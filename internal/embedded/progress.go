@@ -12,6 +12,7 @@ type step struct {
 	begun time.Time
 	done  atomic.Int64
 	total atomic.Int64
+	fault atomic.Bool
 	quit  chan struct{}
 	idle  chan struct{}
 }
@@ -46,12 +47,14 @@ func (s *step) tick(report ProgressFunc) {
 func (s *step) now(ended bool) Progress {
 	return Progress{
 		Step: s.name, Unit: s.unit, Done: s.done.Load(), Total: s.total.Load(),
-		Elapsed: time.Since(s.begun), Ended: ended,
+		Elapsed: time.Since(s.begun), Ended: ended, Failed: s.fault.Load(),
 	}
 }
 
-// end reports the end of the step and waits until the report has been made.
-func (s *step) end() {
+// end reports the end of the step, with the error it ended with, and waits until the
+// report has been made.
+func (s *step) end(err *error) {
+	s.fault.Store(*err != nil)
 	close(s.quit)
 	<-s.idle
 }

@@ -107,7 +107,7 @@ func (s *Stack) keeper(name string) *keeper {
 	return k
 }
 
-func (s *Stack) startPostgres(ctx context.Context) error {
+func (s *Stack) startPostgres(ctx context.Context) (err error) {
 	home, _, err := postgresHome(s.options.DataDir)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Stack) startPostgres(ctx context.Context) error {
 		return launchPostgres(ctx, cluster, s.logPath(postgresName))
 	}
 	progress := beginStep(s.options.Progress, "starting PostgreSQL", "")
-	defer progress.end()
+	defer progress.end(&err)
 	if err := k.start(ctx); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *Stack) startPostgres(ctx context.Context) error {
 	return cluster.EnsureDatabase(ctx, database)
 }
 
-func (s *Stack) startTemporal(ctx context.Context) error {
+func (s *Stack) startTemporal(ctx context.Context) (err error) {
 	program, err := TemporalServer(ctx, s.options.CacheDir, s.options.Progress)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 		return launchTemporal(ctx, program, settings, s.logPath(temporalName))
 	}
 	progress := beginStep(s.options.Progress, "starting Temporal", "")
-	defer progress.end()
+	defer progress.end(&err)
 	if err := k.start(ctx); err != nil {
 		return err
 	}

@@ -119,7 +119,8 @@ func newUI(s Settings) *uiserver.Server {
 		HideLogs:            true,
 		Distribution:        "server",
 		CORS:                uiconfig.CORS{CookieInsecure: true}, // plain HTTP on the loopback interface
-		Codec:               uiconfig.Codec{Endpoint: s.CodecEndpoint},
+		// The browser's cookie of the API's sign-in shows who asks to have payloads decoded.
+		Codec: uiconfig.Codec{Endpoint: s.CodecEndpoint, IncludeCredentials: s.CodecEndpoint != ""},
 	}))
 }
 

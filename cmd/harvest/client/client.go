@@ -1,0 +1,159 @@
+// Package client calls the API of a running Harvest. What it follows it follows through
+// restarts of the server: it connects again and goes on after the last event it has.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// Client is one server with the right to use it.
+type Client struct {
+	base     string
+	token    string
+	http     *http.Client
+	patience time.Duration // how long an unreachable server is tried again
+}
+
+// DefaultPatience is how long a server that can't be reached is tried again: a restart
+// fits in.
+const DefaultPatience = time.Minute
+
+// New gives a client of the server at base ("http://127.0.0.1:8080").
+func New(base, token string, patience time.Duration) *Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil // the server is on this machine, or named by its address
+	if u, err := url.Parse(base); err == nil && !isLoopback(u.Hostname()) {
+		transport.Proxy = http.ProxyFromEnvironment
+	}
+	transport.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
+	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &http.Client{Transport: transport}, patience: patience}
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Close frees idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// call is one request.
+type call struct {
+	method string
+	path   string
+	body   any // rendered as JSON; nil for none
+	header map[string]string
+}
+
+// unreachable marks errors after which the same call may be made again.
+type unreachable struct{ error }
+
+func (u unreachable) Unwrap() error { return u.error }
+
+// do makes the call once. An answer that is not a success becomes a domain error.
+func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
+	var body io.Reader
+	if k.body != nil {
+		text, err := json.Marshal(k.body)
+		if err != nil {
+			return nil, fmt.Errorf("render the request: %w", err)
+		}
+		body = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, k.method, c.base+k.path, body)
+	if err != nil {
+		return nil, fmt.Errorf("build the request: %w", err)
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	if k.body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range k.header {
+		request.Header.Set(name, value)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, unreachable{domain.Wrap(domain.CodeUnavailable, err,
+			"harvest can't be reached at %s; start it with: harvest up", c.base)}
+	}
+	if response.StatusCode < 300 {
+		return response, nil
+	}
+	defer response.Body.Close()
+	return nil, refusal(response)
+}
+
+// refusal reads the envelope of an answer that is not a success.
+func refusal(response *http.Response) error {
+	var envelope struct {
+		Error string      `json:"error"`
+		Code  domain.Code `json:"code"`
+		Field string      `json:"field"`
+	}
+	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what there is of it will do
+	if json.Unmarshal(text, &envelope) != nil || envelope.Error == "" {
+		return domain.Errorf(domain.CodeUpstream, "the server answered %s, which is not how harvest answers; check the address", response.Status)
+	}
+	err := &domain.Error{Code: envelope.Code, Message: envelope.Error}
+	if response.StatusCode == http.StatusServiceUnavailable {
+		return unreachable{err}
+	}
+	return err
+}
+
+// again makes the call until the server can be reached, for as long as the patience lasts.
+func (c *Client) again(ctx context.Context, k call) (*http.Response, error) {
+	deadline := time.Now().Add(c.patience)
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		response, err := c.do(ctx, k)
+		var away unreachable
+		if err == nil || !errors.As(err, &away) {
+			return response, err
+		}
+		if time.Now().Add(wait).After(deadline) {
+			return nil, away.error
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// fetch makes the call and decodes the answer into out.
+func (c *Client) fetch(ctx context.Context, k call, out any) error {
+	response, err := c.again(ctx, k)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(out); err != nil {
+		return fmt.Errorf("read the answer of %s: %w", k.path, err)
+	}
+	return nil
+}
+
+// Health reports whether the server answers at all.
+func (c *Client) Health(ctx context.Context) error {
+	response, err := c.do(ctx, call{method: http.MethodGet, path: "/health"})
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}

@@ -1,0 +1,130 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+func serve(t *testing.T, handler http.HandlerFunc) *client.Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	c := client.New(server.URL, "the-token", 3*time.Second)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// flaky streams three events, hanging up after each one, and after the first with a server
+// that is away for a moment.
+func flaky(t *testing.T, resumed *[]string) http.HandlerFunc {
+	var calls atomic.Int32
+	return func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Authorization"); got != "Bearer the-token" {
+			t.Errorf("authorization is %q", got)
+		}
+		n := calls.Add(1)
+		if n == 2 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, `{"error":"stopping","code":"unavailable"}`)
+			return
+		}
+		*resumed = append(*resumed, r.Method+" "+r.URL.Path+" "+r.Header.Get("Last-Event-ID"))
+		w.Header().Set("X-Turn-Id", "t1")
+		w.Header().Set("Content-Type", "text/event-stream")
+		switch n {
+		case 1:
+			fmt.Fprint(w, "id: 1\ndata: {\"type\":\"intent\",\"mode\":\"research\"}\n\n: alive\n\n")
+		case 3:
+			fmt.Fprint(w, "id: 2.3\ndata: {\"type\":\"text_delta\",\"text\":\"abc\"}\n\nid: 2.9\ndata: {\"type\":\"te")
+		case 4:
+			fmt.Fprint(w, "id: 3\ndata: {\"type\":\"done\",\"answer\":\"abc\"}\n\n")
+		}
+	}
+}
+
+func TestAskResumesWhereItWas(t *testing.T) {
+	t.Parallel()
+	var resumed []string
+	c := serve(t, flaky(t, &resumed))
+	id, events, err := c.Ask(context.Background(), client.Query{Query: "why?"}, "key")
+	if err != nil || id != "t1" {
+		t.Fatalf("turn %q, %v", id, err)
+	}
+	var types []domain.EventType
+	for event, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		types = append(types, event.Type)
+	}
+	if diff := cmp.Diff([]domain.EventType{"intent", "text_delta", "done"}, types); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	want := []string{"POST /query/stream ", "GET /turns/t1/events 1", "GET /turns/t1/events 2.3"}
+	if diff := cmp.Diff(want, resumed); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+func TestRefusalsAreDomainErrors(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusConflict)
+		fmt.Fprint(w, `{"error":"the conversation is busy","code":"conflict"}`)
+	})
+	_, err := c.Answer(context.Background(), client.Query{Query: "why?"}, "key")
+	if domain.CodeOf(err) != domain.CodeConflict || domain.PublicMessage(err) != "the conversation is busy" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnotherProgramOnThePort(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<h1>Hello</h1>", http.StatusNotFound) })
+	err := c.Health(context.Background())
+	if domain.CodeOf(err) != domain.CodeUpstream || !strings.Contains(err.Error(), "check the address") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAwayServerIsNamed(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	c := client.New(server.URL, "t", 0)
+	_, err := c.Repositories(context.Background())
+	if domain.CodeOf(err) != domain.CodeUnavailable || !strings.Contains(domain.PublicMessage(err), "harvest up") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnswerKeepsTheServersWords(t *testing.T) {
+	t.Parallel()
+	const body = `{"answer":"abc","sources":[],"tool_calls_made":0,"new_field":[1,2]}`
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/query" || r.Header.Get("Idempotency-Key") != "key" {
+			t.Errorf("%s with key %q", r.URL.Path, r.Header.Get("Idempotency-Key"))
+		}
+		var q client.Query
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || q.Repositories[0] != "a/b" {
+			t.Errorf("the body is %+v, %v", q, err)
+		}
+		fmt.Fprint(w, body+"\n")
+	})
+	got, err := c.Answer(context.Background(), client.Query{Query: "why?", Repositories: []string{"a/b"}}, "key")
+	if err != nil || string(got) != body {
+		t.Errorf("got %s, %v", got, err)
+	}
+}

@@ -1,0 +1,139 @@
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// kindOffline is the provider that no model stands behind.
+const kindOffline = "offline"
+
+// outcome is what terminal events carry.
+type outcome struct {
+	TurnID        string               `json:"turn_id"`
+	Answer        string               `json:"answer"`
+	Sources       []domain.Source      `json:"sources"`
+	ToolCallsMade int64                `json:"tool_calls_made"`
+	ProviderUsed  *domain.ProviderUsed `json:"provider_used"`
+	Reason        domain.EndReason     `json:"reason"`
+	Question      *domain.Question     `json:"question"`
+	Usage         domain.Usage         `json:"usage"`
+	Message       string               `json:"message"`
+	Code          domain.Code          `json:"code"`
+}
+
+func (t *Turn) showEnd(kind domain.EventType, event Event) error {
+	var end outcome
+	if err := event.Decode(&end); err != nil {
+		return err
+	}
+	t.screen.Status(nil)
+	if kind == domain.EventDone || end.Answer != "" {
+		t.showAnswer(end)
+	}
+	t.text.flush()
+	t.showSources(end.Sources)
+	t.showFooter(end)
+	switch kind {
+	case domain.EventError:
+		return domain.Errorf(end.Code, "the turn failed: %s", end.Message)
+	case domain.EventCanceled:
+		return domain.Errorf(domain.CodeCanceled, "%s", end.Message)
+	}
+	return nil
+}
+
+// showAnswer shows the answer where it did not stream already.
+func (t *Turn) showAnswer(end outcome) {
+	answer := strings.TrimSpace(end.Answer)
+	if !strings.HasSuffix(answer, strings.TrimSpace(t.said.String())) || t.said.Len() == 0 {
+		t.endText()
+		if t.steps {
+			t.screen.Line("")
+		}
+		t.text.write(answer)
+	}
+	t.text.flush()
+	if end.Question == nil {
+		return
+	}
+	if !strings.Contains(answer, end.Question.Question) {
+		t.text.write("\n" + end.Question.Question + "\n")
+	}
+	for _, choice := range end.Question.Choices {
+		t.text.write("- " + choice + "\n")
+	}
+}
+
+func (t *Turn) showSources(sources []domain.Source) {
+	if len(sources) == 0 {
+		return
+	}
+	t.screen.Line("\n%s", t.screen.Style(Bold, "Sources"))
+	slices.SortStableFunc(sources, func(a, b domain.Source) int {
+		return strings.Compare(a.Repo+"\x00"+a.Version, b.Repo+"\x00"+b.Version)
+	})
+	above := ""
+	for _, s := range sources {
+		if origin := s.Repo + " " + s.Version; origin != above {
+			above = origin
+			t.screen.Line("  %s", t.screen.Style(Dim, origin+commitOf(s)))
+		}
+		sign := t.screen.Style(Green, t.screen.mark("✓", "+"))
+		place := fmt.Sprintf("%s:%d", printable(s.File), s.Line)
+		note := s.Symbol
+		if !s.Verified {
+			sign, note = t.screen.Style(Red, t.screen.mark("✗", "!")), "not there: this citation could not be verified"
+		}
+		t.screen.Line("  %s %s  %s", sign, t.screen.Style(Cyan, place), t.screen.Style(Dim, printable(note)))
+	}
+}
+
+func commitOf(s domain.Source) string {
+	text := ""
+	if len(s.Commit) >= 10 {
+		text = " @ " + s.Commit[:10]
+	}
+	if s.Stale {
+		text += ", the branch has moved since"
+	}
+	return text
+}
+
+func (t *Turn) showFooter(end outcome) {
+	facts := []string{plural(end.ToolCallsMade, "tool call"), seconds(time.Since(t.begun))}
+	offline := end.ProviderUsed != nil && end.ProviderUsed.Kind == kindOffline
+	if end.ProviderUsed != nil && !offline {
+		facts = append(facts, strings.TrimSpace(end.ProviderUsed.Model+" ("+end.ProviderUsed.ProviderID+")"))
+	}
+	if end.Usage.Cost > 0 {
+		facts = append(facts, fmt.Sprintf("cost %.4f", end.Usage.Cost))
+	}
+	if note := reasonNote(end.Reason); note != "" {
+		facts = append(facts, note)
+	}
+	if end.TurnID != "" {
+		facts = append(facts, "turn "+end.TurnID)
+	}
+	t.screen.Line("")
+	if offline {
+		t.screen.Line("%s", t.screen.Style(Yellow, "No model wrote this: it was put together by searching and reading the code."))
+	}
+	t.screen.Line("%s", t.screen.Style(Dim, strings.Join(facts, " · ")))
+}
+
+func reasonNote(reason domain.EndReason) string {
+	switch reason {
+	case domain.EndBudgetExhausted:
+		return "the budget is used up, so the answer is partial"
+	case domain.EndMaxTokens:
+		return "cut off at the model's longest answer"
+	case domain.EndSynthesized:
+		return "summed up after the last allowed round"
+	}
+	return ""
+}
