@@ -1,0 +1,178 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
+	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
+)
+
+// Sources is the part of graph.Sources that reading needs.
+type Sources interface {
+	Repository(ctx context.Context, name string) (domain.Repository, error)
+	NoteRef(ctx context.Context, repo, tag, commit string) error
+	MissingBlobs(ctx context.Context, ids []graph.BlobID) ([]graph.BlobID, error)
+	PutBlobs(ctx context.Context, blobs []graph.Blob) error
+	Facts(ctx context.Context, ids []graph.BlobID) (map[graph.BlobID]*domain.FileFacts, error)
+	Outlines(ctx context.Context, ids []graph.BlobID) (map[graph.BlobID]*domain.FileFacts, error)
+	Files(ctx context.Context, repo, version, glob string, limit int) ([]graph.VersionFile, error)
+}
+
+// Graph is the part of a graph.Backend that reading needs.
+type Graph interface {
+	Stage(ctx context.Context, spec graph.VersionSpec) (graph.Loader, error)
+}
+
+// Extractor reads facts out of one file; package lang is one. Facts depend on the language
+// and the content alone.
+type Extractor struct {
+	Version string // changes when the same content gives other facts than before
+	Detect  func(path string, head []byte) string
+	Extract func(ctx context.Context, path string, src []byte) (domain.FileFacts, error)
+}
+
+// Config says what a Reader works with.
+type Config struct {
+	Sources     Sources
+	Graph       Graph
+	Git         *gitrepo.Store
+	Extractor   Extractor
+	Credentials func(repo domain.Repository) gitrepo.Credentials // nil: none
+	MaxSize     int64                                            // of a file that is read, in bytes; 0: 1 MiB
+	Workers     int                                              // parsers at once; 0: 2
+	GOROOT      string                                           // where Go's standard library is; "": its types are unknown
+	NamesOnly   bool                                             // leave Go's type checker out
+}
+
+// Reader reads repositories. It is safe for concurrent use.
+type Reader struct {
+	cfg   Config
+	stamp string // of all settings that edges depend on; see resolvedID
+}
+
+// NewReader builds a Reader.
+func NewReader(cfg Config) *Reader {
+	if cfg.MaxSize <= 0 {
+		cfg.MaxSize = defaultMaxSize
+	}
+	if cfg.Workers <= 0 {
+		cfg.Workers = 2
+	}
+	return &Reader{cfg: cfg, stamp: stampOf(cfg)}
+}
+
+// Progress is told how far a reading is. It may be called from any goroutine, one at a time.
+type Progress = func(domain.IngestProgress)
+
+// Sync fetches a repository and gives the versions that it is to be read at: its refs, or
+// the folder as it lies where the repository asks for that or is no git repository.
+//
+// Errors: invalid (address, ref), not_found, forbidden (credentials), unavailable (network),
+// unprocessable (nothing to read), upstream.
+func (r *Reader) Sync(ctx context.Context, repo domain.Repository, progress Progress) ([]domain.VersionRef, error) {
+	progress = quietly(progress)
+	addr, err := gitrepo.ParseAddress(repo.URL)
+	if err != nil {
+		return nil, fmt.Errorf("address of %s: %w", repo.Name, err)
+	}
+	progress(domain.IngestProgress{Repository: repo.Name, Phase: "fetch"})
+	source, refs, err := r.look(ctx, repo, addr, progress)
+	if err != nil {
+		return nil, err
+	}
+	versions := make([]domain.VersionRef, 0, len(refs)+1)
+	if repo.Worktree || source.Plain() {
+		versions = append(versions, domain.VersionRef{Tag: domain.WorktreeVersion})
+	}
+	for _, ref := range refs {
+		commit, err := source.Commit(ctx, ref.Commit)
+		if err != nil {
+			return nil, fmt.Errorf("commit of %s: %w", ref.Name, err)
+		}
+		versions = append(versions, domain.VersionRef{Tag: ref.Name, Commit: ref.Commit, CommittedAt: commit.Time})
+		if err := r.cfg.Sources.NoteRef(ctx, repo.Name, ref.Name, ref.Commit); err != nil {
+			return nil, fmt.Errorf("note ref %s: %w", ref.Name, err)
+		}
+	}
+	return versions, nil
+}
+
+// look opens or fetches a repository and finds its refs. A worktree alone needs none.
+func (r *Reader) look(ctx context.Context, repo domain.Repository, addr gitrepo.Address, progress Progress) (*gitrepo.Repo, []gitrepo.Ref, error) {
+	want := gitrepo.Wanted{Refs: repo.Refs, AllTags: repo.AllTags}
+	if !addr.Local() {
+		if repo.Worktree {
+			return nil, nil, domain.Invalid("worktree", "only a local repository has a working tree")
+		}
+		return r.cfg.Git.Fetch(ctx, gitrepo.Request{
+			Address: addr, Credentials: r.credentials(repo), Want: want,
+			Progress: func(p gitrepo.Progress) {
+				progress(domain.IngestProgress{Repository: repo.Name, Phase: "fetch", FilesDone: p.Objects, FilesTotal: p.Total, BytesDone: p.Bytes})
+			},
+		})
+	}
+	source, err := r.cfg.Git.Local(ctx, addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	named := len(repo.Refs) > 0 || repo.AllTags
+	if source.Plain() && named {
+		return nil, nil, domain.Invalid("refs", "%s is no git repository: it has no refs", addr)
+	}
+	if source.Plain() || (repo.Worktree && !named) {
+		return source, nil, nil
+	}
+	refs, err := source.Refs(ctx, want)
+	return source, refs, err
+}
+
+func (r *Reader) credentials(repo domain.Repository) gitrepo.Credentials {
+	if r.cfg.Credentials == nil {
+		return gitrepo.Credentials{}
+	}
+	return r.cfg.Credentials(repo)
+}
+
+// open opens a repository whose ref was seen by Sync. The mirror is fetched again where
+// this machine does not have the commit.
+func (r *Reader) open(ctx context.Context, repo domain.Repository, ref domain.VersionRef) (*gitrepo.Repo, error) {
+	addr, err := gitrepo.ParseAddress(repo.URL)
+	if err != nil {
+		return nil, fmt.Errorf("address of %s: %w", repo.Name, err)
+	}
+	if addr.Local() {
+		return r.cfg.Git.Local(ctx, addr)
+	}
+	if mirror, err := r.cfg.Git.Mirror(addr); err == nil {
+		if _, err := mirror.Commit(ctx, ref.Commit); err == nil {
+			return mirror, nil
+		}
+	}
+	mirror, _, err := r.cfg.Git.Fetch(ctx, gitrepo.Request{
+		Address: addr, Credentials: r.credentials(repo), Want: gitrepo.Wanted{Refs: []string{ref.Commit}},
+	})
+	return mirror, err
+}
+
+// quietly makes progress callable where nobody asks for it.
+func quietly(progress Progress) Progress {
+	if progress == nil {
+		return func(domain.IngestProgress) {}
+	}
+	return progress
+}
+
+// specOf names a version to the graph.
+func specOf(repo domain.Repository, ref domain.VersionRef) graph.VersionSpec {
+	spec := graph.VersionSpec{Repo: repo.Name, Tag: ref.Tag, Commit: ref.Commit}
+	if !ref.CommittedAt.IsZero() {
+		spec.CommittedAt = ref.CommittedAt.Unix()
+	}
+	return spec
+}
+
+// discardLimit bounds the clean-up after a failure.
+const discardLimit = 30 * time.Second

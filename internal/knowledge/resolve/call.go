@@ -1,0 +1,287 @@
+package resolve
+
+import (
+	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// call finds what a call calls, and how sure that is.
+func (r *resolver) call(ref *domain.Reference) ([]sym, domain.How) {
+	if ref.Receiver == "" && ref.RecvType == "" {
+		return r.plainCall(ref)
+	}
+	val, known := r.receiver(ref)
+	if known {
+		if val.module != nil {
+			return functions(r.inModule(val.module, ref.Name, 0).syms), domain.HowScoped
+		}
+		if val.class != nil {
+			syms := functions(r.member(val.class, ref.Name))
+			if len(syms) > 0 || !r.looseMember(val.class) {
+				return syms, domain.HowScoped
+			}
+		}
+	}
+	if val.external {
+		return nil, ""
+	}
+	return r.byName(ref, val)
+}
+
+// looseMember reports whether a type may have members that are not seen: it has a supertype
+// that is not in the repository.
+func (r *resolver) looseMember(c *class) bool {
+	loose := false
+	r.climb(c, func(c *class) bool {
+		loose = len(c.bases) > len(r.basesOf(c)) || len(c.syms) == 0
+		return loose
+	})
+	return loose
+}
+
+// receiver gives the value of a call's receiver; known is false where nothing is known of it.
+func (r *resolver) receiver(ref *domain.Reference) (val value, known bool) {
+	in := r.enclosing(ref.From)
+	if ref.RecvType != "" {
+		val = r.evaluate(typed{ref.RecvType, r.f, in})
+		if val.class != nil || val.module != nil || val.external {
+			return val, true
+		}
+		if ref.Local {
+			return val, false
+		}
+	}
+	if ref.Local || !isPath(ref.Receiver) {
+		return val, false
+	}
+	t := r.path(r.f, in, ref.Receiver)
+	if !t.found() {
+		return value{external: t.external}, t.external
+	}
+	val = r.valueOf(t)
+	return val, val.class != nil || val.module != nil || val.external
+}
+
+// isPath reports whether a receiver is names and separators alone.
+func isPath(text string) bool {
+	return text != "" && !strings.ContainsAny(text, "()[]{}\"'`?!+-*/<> ,")
+}
+
+// plainCall finds a function that is called by its bare name.
+func (r *resolver) plainCall(ref *domain.Reference) ([]sym, domain.How) {
+	if syms := r.localFunction(ref.From, ref.Name); len(syms) > 0 {
+		return syms, domain.HowScoped
+	}
+	if ref.Local {
+		return nil, ""
+	}
+	in := r.enclosing(ref.From)
+	if r.traits.implicitThis {
+		for c := in; c != nil; c = outer(c.file, c) {
+			if syms := functions(r.member(c, ref.Name)); len(syms) > 0 {
+				return syms, domain.HowScoped
+			}
+		}
+	}
+	t := r.path(r.f, in, ref.Name)
+	if syms := functions(t.syms); len(syms) > 0 {
+		return syms, domain.HowScoped
+	}
+	if t.found() || t.external || !r.traits.uniqueFuncs || r.traits.common[ref.Name] {
+		return nil, ""
+	}
+	if syms := r.f.family.funcs[ref.Name]; len(syms) > 0 && oneName(syms) {
+		return r.near(syms), domain.HowName
+	}
+	return nil, ""
+}
+
+// oneName reports whether symbols are definitions of one thing: a function, with its
+// declarations elsewhere.
+func oneName(syms []sym) bool {
+	for _, s := range syms[1:] {
+		if s.file.module != syms[0].file.module && !(stemOf(s.file.path) == stemOf(syms[0].file.path)) {
+			return false
+		}
+	}
+	return true
+}
+
+// byName finds a method by its name alone, where that is likely to be right: no other type
+// has a method of that name and number of arguments, and the name tells something.
+func (r *resolver) byName(ref *domain.Reference, val value) ([]sym, domain.How) {
+	if r.traits.common[ref.Name] || val.text != "" && r.traits.strictTypes {
+		return nil, ""
+	}
+	var fit []sym
+	for _, s := range r.f.family.methods[ref.Name] {
+		if s.symbol().Kind.Function() && accepts(s.symbol(), ref.Args, r.traits.receiverParam) {
+			fit = append(fit, s)
+		}
+	}
+	if len(fit) == 0 {
+		return nil, ""
+	}
+	fit = r.near(fit)
+	if len(fit) != 1 && !r.oneHierarchy(fit) {
+		return nil, ""
+	}
+	return fit[:1], domain.HowName
+}
+
+// near leaves those of symbols that stand nearest to the file: in it, else in its module,
+// else all.
+func (r *resolver) near(syms []sym) []sym {
+	for _, close := range []func(sym) bool{
+		func(s sym) bool { return s.file == r.f },
+		func(s sym) bool { return s.file.module == r.f.module },
+	} {
+		var kept []sym
+		for _, s := range syms {
+			if close(s) {
+				kept = append(kept, s)
+			}
+		}
+		if len(kept) > 0 {
+			return kept
+		}
+	}
+	return syms
+}
+
+// oneHierarchy reports whether methods belong to one type and its subtypes, the first being
+// the topmost's; it sorts syms so.
+func (r *resolver) oneHierarchy(syms []sym) bool {
+	if len(syms) > 8 {
+		return false
+	}
+	for i, s := range syms {
+		top := r.ownerClass(s)
+		if top == nil {
+			return false
+		}
+		if r.above(top, syms) {
+			syms[0], syms[i] = syms[i], syms[0]
+			return true
+		}
+	}
+	return false
+}
+
+// above reports whether top is the type, or a supertype of the types, of all of syms.
+func (r *resolver) above(top *class, syms []sym) bool {
+	for _, s := range syms {
+		c := r.ownerClass(s)
+		if c == nil {
+			return false
+		}
+		found := false
+		r.climb(c, func(c *class) bool {
+			found = c == top
+			return found
+		})
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// arity chooses, of several definitions of one name, the one that takes that number of
+// arguments; the first where none or several do.
+func (r *resolver) arity(syms []sym, args int) sym {
+	if len(syms) == 1 {
+		return syms[0]
+	}
+	syms = r.best(syms)
+	for _, exact := range []bool{true, false} {
+		for _, s := range syms {
+			least, most := parameters(s.symbol(), r.traits.receiverParam)
+			if args >= 0 && (exact && least == args && most == args || !exact && least <= args && args <= most) {
+				return s
+			}
+		}
+	}
+	return syms[0]
+}
+
+// accepts reports whether a function can be called with that number of arguments.
+func accepts(s *domain.Symbol, args int, receiverParam []string) bool {
+	least, most := parameters(s, receiverParam)
+	return args < 0 || least <= args && args <= most
+}
+
+// parameters reads from a signature how few and how many arguments a function takes.
+func parameters(s *domain.Symbol, receiverParam []string) (least, most int) {
+	const many = 1 << 16
+	rest, open := afterName(s.Signature, s.Name)
+	if open < 0 {
+		return 0, many
+	}
+	end := matching(rest, open)
+	if end < 0 {
+		return 0, many // the signature was cut
+	}
+	for i, p := range splitArguments(rest[open+1 : end]) {
+		switch {
+		case p == "" || p == "/" || p == "*" || p == "void" && i == 0:
+			continue
+		case i == 0 && isReceiver(p, receiverParam):
+			continue
+		case strings.Contains(p, "...") || strings.HasPrefix(p, "*") && len(receiverParam) > 0 || strings.HasPrefix(p, "params ") || strings.HasPrefix(p, "vararg "):
+			return least, many
+		}
+		most++
+		if !strings.Contains(p, "=") && !strings.Contains(p, "?:") && !strings.HasSuffix(p, "?") {
+			least++
+		}
+	}
+	return least, most
+}
+
+// afterName gives what follows a function's name in its signature, and where its parameters
+// begin there; -1 for none.
+func afterName(signature, name string) (rest string, open int) {
+	for rest = signature; ; {
+		at := strings.Index(rest, name)
+		if at < 0 || name == "" {
+			return "", -1
+		}
+		rest = rest[at+len(name):]
+		if trimmed := strings.TrimLeft(rest, " "); trimmed != "" && strings.ContainsRune("([<=:", rune(trimmed[0])) {
+			return rest, strings.IndexByte(rest, '(')
+		}
+	}
+}
+
+// isReceiver reports whether a parameter is the receiver, which calls don't pass.
+func isReceiver(p string, names []string) bool {
+	word := strings.TrimLeft(p, "&")
+	word = strings.TrimPrefix(word, "mut ")
+	if i := strings.IndexAny(word, ":, "); i >= 0 {
+		word = word[:i]
+	}
+	for _, n := range names {
+		if word == n {
+			return true
+		}
+	}
+	return false
+}
+
+// matching gives the place of the parenthesis that closes the one at i, or -1.
+func matching(text string, i int) int {
+	depth := 0
+	for ; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}

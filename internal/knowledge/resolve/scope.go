@@ -1,0 +1,227 @@
+package resolve
+
+import (
+	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// maxReexports bounds how many modules hand a name on.
+const maxReexports = 6
+
+// path finds what a dotted name means in a file, inside the type in (nil for none).
+func (v *view) path(f *file, in *class, dotted string) target {
+	dotted = strings.TrimPrefix(dottedName(dotted), ".")
+	first, rest, _ := strings.Cut(dotted, ".")
+	if first == "" {
+		return target{}
+	}
+	t := v.lookup(f, in, first)
+	for rest != "" {
+		if !t.found() {
+			return target{external: t.external}
+		}
+		first, rest, _ = strings.Cut(rest, ".")
+		t = v.inside(t, first)
+	}
+	return t
+}
+
+// dottedName writes the separators of all languages as dots.
+func dottedName(name string) string {
+	if !strings.ContainsAny(name, ":\\#") {
+		return name
+	}
+	return strings.NewReplacer("::", ".", "\\", ".", "#", ".").Replace(name)
+}
+
+// lookup finds what a single name means in a file, inside the type in.
+func (v *view) lookup(f *file, in *class, name string) target {
+	if in != nil {
+		if syms := v.nestedType(in, name); len(syms) > 0 {
+			return target{syms: syms}
+		}
+	}
+	if syms := f.top[name]; len(syms) > 0 {
+		return target{syms: syms}
+	}
+	if t, ok := f.names[name]; ok {
+		return v.settle(t, 0)
+	}
+	if syms := v.best(f.module.top[name]); len(syms) > 0 {
+		return target{syms: syms}
+	}
+	for _, m := range f.open {
+		if t := v.inModule(m, name, 1); t.found() {
+			return t
+		}
+	}
+	return f.family.rules.global(v, f, name)
+}
+
+// nestedType finds a type inside a type, or inside one that this one stands in.
+func (v *view) nestedType(in *class, name string) []sym {
+	for prefix := in.name; prefix != ""; {
+		if c := in.file.classes[prefix+"."+name]; c != nil && len(c.syms) > 0 {
+			return c.syms
+		}
+		if lastOf(prefix) == name && in.file.classes[prefix] != nil {
+			return in.file.classes[prefix].syms
+		}
+		i := strings.LastIndexByte(prefix, '.')
+		if i < 0 {
+			return nil
+		}
+		prefix = prefix[:i]
+	}
+	return nil
+}
+
+// inside finds a name in what another name means.
+func (v *view) inside(t target, name string) target {
+	if t.module != nil {
+		return v.inModule(t.module, name, 0)
+	}
+	if c := v.classOf(t.syms); c != nil {
+		if syms := c.file.nested[c.name+"."+name]; len(syms) > 0 {
+			return target{syms: syms}
+		}
+		return target{syms: v.member(c, name)}
+	}
+	if val := v.valueOf(t); val.class != nil {
+		return target{syms: v.member(val.class, name), external: val.external}
+	}
+	return target{external: t.external}
+}
+
+// inModule finds a name in a module: what it defines, what it hands on, a module below it.
+func (v *view) inModule(m *module, name string, depth int) target {
+	if syms := v.best(m.top[name]); len(syms) > 0 {
+		return target{syms: syms}
+	}
+	if v.traits.reexports && depth < maxReexports {
+		if t := v.handedOn(m, name, depth); t.found() || t.external {
+			return t
+		}
+	}
+	if below := v.f.family.rules.child(v.w, m, name); below != nil {
+		return target{module: below}
+	}
+	return target{}
+}
+
+// settle looks an imported name up in the module that it comes from.
+func (v *view) settle(t target, depth int) target {
+	if t.later == nil {
+		return t
+	}
+	if depth > maxReexports {
+		return target{}
+	}
+	return v.inModule(t.later.module, t.later.name, depth+1)
+}
+
+func (v *view) handedOn(m *module, name string, depth int) target {
+	for _, f := range m.files {
+		if t, ok := f.names[name]; ok {
+			if t = v.settle(t, depth+1); t.found() || t.external {
+				return t
+			}
+		}
+	}
+	for _, f := range m.files {
+		for _, open := range f.open {
+			if open == m {
+				continue
+			}
+			if t := v.inModule(open, name, depth+1); t.found() {
+				return t
+			}
+		}
+	}
+	return target{}
+}
+
+// best leaves, of several definitions of one name in a module, those that count: files for
+// other platforms and tests give way to others.
+func (v *view) best(syms []sym) []sym {
+	if len(syms) < 2 {
+		return syms
+	}
+	rank := func(s sym) int {
+		r := v.f.family.rules.rank(s.file)
+		if s.file == v.f {
+			r -= 100
+		}
+		return r
+	}
+	least := rank(syms[0])
+	for _, s := range syms[1:] {
+		least = min(least, rank(s))
+	}
+	var kept []sym
+	for _, s := range syms {
+		if rank(s) == least {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// enclosing gives the type that the symbol of index i stands in: the symbol itself where it
+// is a type, else the nearest one around it.
+func (v *view) enclosing(i int) *class {
+	if i < 0 {
+		return nil
+	}
+	s := &v.f.facts.Symbols[i]
+	if typeLike(s.Kind) {
+		return v.f.classes[s.QualifiedName()]
+	}
+	for name := s.Receiver; name != ""; {
+		if !v.f.inFunction(name) {
+			if c := v.w.ownerOf(v.f, name); c != nil {
+				return c
+			}
+		}
+		at := strings.LastIndexByte(name, '.')
+		if at < 0 {
+			break
+		}
+		name = name[:at]
+	}
+	return nil
+}
+
+// localFunction finds a function nested in the symbol of index i, or in one around it.
+func (v *view) localFunction(i int, name string) []sym {
+	if i < 0 {
+		return nil
+	}
+	for prefix := v.f.facts.Symbols[i].QualifiedName(); prefix != ""; {
+		if v.f.inFunction(prefix) {
+			for _, s := range v.f.nested[prefix+"."+name] {
+				if k := s.symbol().Kind; k.Function() || typeLike(k) {
+					return []sym{s}
+				}
+			}
+		}
+		at := strings.LastIndexByte(prefix, '.')
+		if at < 0 {
+			return nil
+		}
+		prefix = prefix[:at]
+	}
+	return nil
+}
+
+// functions leaves what can be called: functions, and types for their constructors.
+func functions(syms []sym) []sym {
+	var kept []sym
+	for _, s := range syms {
+		if k := s.symbol().Kind; k.Function() || typeLike(k) && k != domain.KindModule {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,210 @@
+package resolve
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// File is what a file shows to others: its path, and its facts with or without references.
+type File struct {
+	Path  string
+	Facts *domain.FileFacts
+}
+
+// World is the files of a version as they see each other. It is safe for concurrent use.
+type World struct {
+	files     []*file // by path
+	byPath    map[string]*file
+	families  map[string]*family
+	manifests map[string][]*file // by kind, then by path
+}
+
+// file is a file with what its symbols are called and what its imports mean.
+type file struct {
+	path, dir string
+	facts     *domain.FileFacts
+	locals    []string
+	family    *family
+	module    *module
+	top       map[string][]sym  // symbols that belong to no other, by name
+	nested    map[string][]sym  // symbols by qualified name
+	classes   map[string]*class // types of the file, by dotted name
+	names     map[string]target // what imports bind
+	open      []*module         // modules all of whose names are seen: wildcard imports
+}
+
+// sym is a symbol of a file.
+type sym struct {
+	file *file
+	i    int
+}
+
+func (s sym) symbol() *domain.Symbol { return &s.file.facts.Symbols[s.i] }
+
+func (s sym) key() domain.SymbolKey {
+	return domain.SymbolKey{Path: s.file.path, Local: s.file.locals[s.i]}
+}
+
+// module is a set of files whose top-level names are one scope: a Go package, a Python or
+// TypeScript file, a Java package, a namespace.
+type module struct {
+	key   string
+	dir   string
+	files []*file
+	top   map[string][]sym
+}
+
+// family is the languages that see each other's symbols.
+type family struct {
+	rules   rules
+	modules map[string]*module
+	types   map[string][]*class  // by bare name
+	methods map[string][]sym     // symbols that belong to a type, by name
+	funcs   map[string][]sym     // top-level functions, by name
+	suffix  map[string][]*file   // files by the last element of their path without extension
+	dirs    map[string][]*module // by folder
+	folders map[string]bool      // those with files in them or below
+}
+
+// target is what a name means: symbols, a module, a folder of modules, or something that is
+// known to stand outside of the repository.
+type target struct {
+	syms     []sym
+	module   *module
+	external bool
+	later    *handed // an imported name, looked up when it is asked for
+}
+
+// handed is a name that an import takes from a module.
+type handed struct {
+	module *module
+	name   string
+}
+
+func (t target) found() bool { return len(t.syms) > 0 || t.module != nil }
+
+// Build makes the World of files. Their order does not matter.
+func Build(files []File) *World {
+	w := &World{byPath: make(map[string]*file, len(files)), families: map[string]*family{}, manifests: map[string][]*file{}}
+	for _, f := range files {
+		w.add(f)
+	}
+	slices.SortFunc(w.files, func(a, b *file) int { return strings.Compare(a.path, b.path) })
+	for _, list := range w.manifests {
+		slices.SortFunc(list, func(a, b *file) int { return strings.Compare(a.path, b.path) })
+	}
+	for _, f := range w.files {
+		w.place(f)
+	}
+	for _, f := range w.files {
+		w.collectClasses(f)
+	}
+	for _, f := range w.files {
+		f.family.rules.bind(w, f)
+	}
+	for _, f := range w.files {
+		w.collectMembers(f)
+	}
+	return w
+}
+
+// add takes a file in: manifests, and files of languages that have rules.
+func (w *World) add(in File) {
+	f := &file{path: in.Path, dir: dirOf(in.Path), facts: in.Facts}
+	if kind := manifestKind(path.Base(in.Path)); kind != "" {
+		w.manifests[kind] = append(w.manifests[kind], f)
+		return
+	}
+	name, r := rulesOf(in.Facts.Language)
+	if r == nil {
+		return
+	}
+	fam := w.families[name]
+	if fam == nil {
+		fam = &family{
+			rules: r, modules: map[string]*module{}, types: map[string][]*class{}, methods: map[string][]sym{},
+			funcs: map[string][]sym{}, suffix: map[string][]*file{}, dirs: map[string][]*module{}, folders: map[string]bool{},
+		}
+		w.families[name] = fam
+	}
+	f.family = fam
+	f.locals = domain.LocalNames(in.Facts.Symbols)
+	f.top, f.nested, f.classes = map[string][]sym{}, map[string][]sym{}, map[string]*class{}
+	f.names = map[string]target{}
+	w.files = append(w.files, f)
+	w.byPath[f.path] = f
+}
+
+// place puts a file into its module, and its symbols into the tables of names.
+func (w *World) place(f *file) {
+	fam := f.family
+	key := fam.rules.module(w, f)
+	m := fam.modules[key]
+	if m == nil {
+		m = &module{key: key, dir: f.dir, top: map[string][]sym{}}
+		fam.modules[key] = m
+		fam.dirs[f.dir] = append(fam.dirs[f.dir], m)
+		for dir := f.dir; !fam.folders[dir]; dir = dirOf(dir) {
+			fam.folders[dir] = true
+		}
+	}
+	m.files = append(m.files, f)
+	f.module = m
+	stem := stemOf(f.path)
+	fam.suffix[stem] = append(fam.suffix[stem], f)
+	for i := range f.facts.Symbols {
+		s := &f.facts.Symbols[i]
+		at := sym{f, i}
+		f.nested[s.QualifiedName()] = append(f.nested[s.QualifiedName()], at)
+		if s.Receiver != "" {
+			continue
+		}
+		f.top[s.Name] = append(f.top[s.Name], at)
+		m.top[s.Name] = append(m.top[s.Name], at)
+		if s.Kind.Function() {
+			fam.funcs[s.Name] = append(fam.funcs[s.Name], at)
+		}
+	}
+}
+
+// dirOf is the folder of a path; "" is the root.
+func dirOf(p string) string {
+	if i := strings.LastIndexByte(p, '/'); i >= 0 {
+		return p[:i]
+	}
+	return ""
+}
+
+// stemOf is the last element of a path without its extension.
+func stemOf(p string) string {
+	base := p[strings.LastIndexByte(p, '/')+1:]
+	if i := strings.IndexByte(base, '.'); i > 0 {
+		return base[:i]
+	}
+	return base
+}
+
+// join joins a folder and a relative path; ok is false where it leads out of the repository.
+func join(dir, rel string) (p string, ok bool) {
+	p = path.Join(dir, rel)
+	if p == "." {
+		return "", true
+	}
+	return p, p != ".." && !strings.HasPrefix(p, "../") && !strings.HasPrefix(p, "/")
+}
+
+// distance counts the folders between two: 0 for the same.
+func distance(a, b string) int {
+	if a == b {
+		return 0
+	}
+	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
+	n := 0
+	for n < len(as) && n < len(bs) && as[n] == bs[n] {
+		n++
+	}
+	return len(as) + len(bs) - 2*n
+}

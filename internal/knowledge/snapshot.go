@@ -1,0 +1,114 @@
+package knowledge
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
+)
+
+// snapshot is the files of a version as they can be read.
+type snapshot struct {
+	entries []gitrepo.Entry
+	maxSize int64
+	repo    *gitrepo.Repo   // for a commit
+	folder  *gitrepo.Folder // for a folder; nil for a commit
+	// seen are the digests of what was read of a folder, by path: a folder may change while
+	// it is read, and a version must not be a mixture.
+	seen map[string][sha256.Size]byte
+}
+
+// openSnapshot lists the files of a version. The caller closes it.
+func (r *Reader) openSnapshot(ctx context.Context, repo domain.Repository, ref domain.VersionRef) (*snapshot, error) {
+	source, err := r.open(ctx, repo, ref)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{maxSize: r.cfg.MaxSize, repo: source}
+	if ref.Tag == domain.WorktreeVersion && ref.Commit == "" {
+		if s.folder, err = source.Folder(ctx); err != nil {
+			return nil, err
+		}
+		s.entries, s.seen = s.folder.Entries, map[string][sha256.Size]byte{}
+		return s, nil
+	}
+	s.entries, err = source.Tree(ctx, ref.Commit)
+	return s, err
+}
+
+func (s *snapshot) close() {
+	if s.folder != nil {
+		_ = s.folder.Close() // it was only read
+	}
+}
+
+// oversized reports whether an entry is too large to be read.
+func (s *snapshot) oversized(e gitrepo.Entry) bool { return e.Size > s.maxSize }
+
+// each reads entries, none of them oversized, in their order. data is nil for a file of a
+// folder that is gone, or has grown beyond the limit, since it was listed.
+func (s *snapshot) each(ctx context.Context, entries []gitrepo.Entry, visit func(i int, data []byte) error) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	if s.folder != nil {
+		return s.eachOfFolder(ctx, entries, visit)
+	}
+	blobs, err := s.repo.Blobs(ctx)
+	if err != nil {
+		return err
+	}
+	defer blobs.Close()
+	oids := make([]string, len(entries))
+	for i, e := range entries {
+		oids[i] = e.OID
+	}
+	return blobs.Each(oids, visit)
+}
+
+func (s *snapshot) eachOfFolder(ctx context.Context, entries []gitrepo.Entry, visit func(i int, data []byte) error) error {
+	for i, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data, err := s.folder.Read(e, s.maxSize)
+		if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
+			return err
+		}
+		if err != nil || int64(len(data)) > s.maxSize {
+			data = nil
+		} else if data == nil {
+			data = []byte{}
+		}
+		digest := sha256.Sum256(data)
+		if before, again := s.seen[e.Path]; again && before != digest {
+			return domain.Errorf(domain.CodeConflict, "%s changed while it was read; read it again", e.Path)
+		}
+		s.seen[e.Path] = digest
+		if err := visit(i, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// texts reads whole files by path, for the type checker.
+func (s *snapshot) texts(ctx context.Context, byPath map[string]gitrepo.Entry, paths []string) (map[string][]byte, error) {
+	var entries []gitrepo.Entry
+	for _, path := range paths {
+		if e, ok := byPath[path]; ok && !s.oversized(e) {
+			entries = append(entries, e)
+		}
+	}
+	texts := make(map[string][]byte, len(entries))
+	err := s.each(ctx, entries, func(i int, data []byte) error {
+		texts[entries[i].Path] = data
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
+	}
+	return texts, nil
+}

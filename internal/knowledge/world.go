@@ -1,0 +1,152 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
+	"github.com/harvest-engine/harvest/internal/knowledge/gotypes"
+	"github.com/harvest-engine/harvest/internal/knowledge/resolve"
+)
+
+// outlineBatch is how many outlines are read at once.
+const outlineBatch = 1000
+
+// world is a version's files with all that their resolution looks at.
+type world struct {
+	reader  *Reader
+	files   []graph.VersionFile
+	base    map[string]graph.VersionFile // whose edges hold here too where path and blob are equal; nil for none
+	names   *resolve.World
+	program *gotypes.Program
+	units   map[string]*gotypes.Package // by path of a Go file
+	locals  map[string]outline          // by path of a Go file
+	texts   func(ctx context.Context, paths []string) (map[string][]byte, error)
+}
+
+// outline is the symbols of a Go file with their names.
+type outline struct {
+	symbols []domain.Symbol
+	names   []string
+}
+
+// newWorld reads the outlines of a version's files and compares them with the base's.
+func (r *Reader) newWorld(ctx context.Context, files []graph.VersionFile, b base) (*world, error) {
+	outlines, err := r.outlines(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{reader: r, files: files, units: map[string]*gotypes.Package{}, locals: map[string]outline{}}
+	if w.base, err = r.sameWorld(ctx, files, outlines, b); err != nil {
+		return nil, err
+	}
+	var all []resolve.File
+	for _, f := range files {
+		facts := outlines[f.Blob]
+		if facts == nil || f.Skipped != "" {
+			continue
+		}
+		all = append(all, resolve.File{Path: f.Path, Facts: facts})
+		if f.Language == "go" {
+			w.locals[f.Path] = outline{facts.Symbols, domain.LocalNames(facts.Symbols)}
+		}
+	}
+	w.names = resolve.Build(all)
+	w.plan(files, outlines)
+	return w, nil
+}
+
+// outlines reads the outlines of files that have any.
+func (r *Reader) outlines(ctx context.Context, files []graph.VersionFile) (map[graph.BlobID]*domain.FileFacts, error) {
+	var wanted []graph.VersionFile
+	for _, f := range files {
+		if f.Skipped == "" && f.Language != "" || f.Skipped == skippedGenerated && f.Language == "go" {
+			wanted = append(wanted, f)
+		}
+	}
+	ids := distinct(wanted)
+	outlines := make(map[graph.BlobID]*domain.FileFacts, len(ids))
+	for len(ids) > 0 {
+		n := min(len(ids), outlineBatch)
+		batch, err := r.cfg.Sources.Outlines(ctx, ids[:n])
+		if err != nil {
+			return nil, fmt.Errorf("load outlines: %w", err)
+		}
+		for id, facts := range batch {
+			outlines[id] = facts
+		}
+		ids = ids[n:]
+	}
+	return outlines, nil
+}
+
+// sameWorld gives the files of the base where all that files show to each other is equal in
+// both versions: only bodies of functions, or what is no code, have changed. The edges of an
+// unchanged file are the same then.
+func (r *Reader) sameWorld(ctx context.Context, files []graph.VersionFile, outlines map[graph.BlobID]*domain.FileFacts, b base) (map[string]graph.VersionFile, error) {
+	if len(b.files) == 0 {
+		return nil, nil
+	}
+	before := make([]graph.VersionFile, 0, len(b.files))
+	var gone []graph.VersionFile
+	for _, f := range b.files {
+		before = append(before, f)
+		if outlines[f.Blob] == nil {
+			gone = append(gone, f)
+		}
+	}
+	past, err := r.outlines(ctx, gone)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make(map[graph.BlobID]string, len(outlines)+len(past))
+	for _, some := range []map[graph.BlobID]*domain.FileFacts{outlines, past} {
+		for id, facts := range some {
+			if len(facts.Symbols) > 0 || len(facts.Imports) > 0 || facts.Package != "" || facts.Surface != "" {
+				hashes[id] = outlineHash(facts)
+			}
+		}
+	}
+	if worldHash(files, hashes) != worldHash(before, hashes) {
+		return nil, nil
+	}
+	return b.files, nil
+}
+
+// plan hands the Go files to the type checker.
+func (w *world) plan(files []graph.VersionFile, outlines map[graph.BlobID]*domain.FileFacts) {
+	cfg := gotypes.Config{
+		GOROOT: w.reader.cfg.GOROOT,
+		Read: func(ctx context.Context, paths []string) (map[string][]byte, error) {
+			return w.texts(ctx, paths)
+		},
+	}
+	for _, f := range files {
+		facts := outlines[f.Blob]
+		switch {
+		case facts == nil:
+		case path.Base(f.Path) == "go.mod" && facts.Package != "":
+			cfg.Modules = append(cfg.Modules, gotypes.Module{Dir: strings.TrimSuffix(path.Dir(f.Path), "."), Path: facts.Package})
+		case f.Language == "go" && !w.reader.cfg.NamesOnly:
+			cfg.Sources = append(cfg.Sources, goSource(f.Path, facts))
+		}
+	}
+	w.program = gotypes.New(cfg)
+	for _, pkg := range w.program.Packages() {
+		for _, file := range pkg.Files {
+			w.units[file] = pkg
+		}
+	}
+}
+
+func goSource(name string, facts *domain.FileFacts) gotypes.Source {
+	s := gotypes.Source{Path: name, Package: facts.Package, Surface: facts.Surface}
+	_, s.Constraint, _ = strings.Cut(facts.Surface, " ")
+	for _, im := range facts.Imports {
+		s.Imports = append(s.Imports, im.Target)
+	}
+	return s
+}
