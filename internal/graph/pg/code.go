@@ -7,6 +7,7 @@ import (
 )
 
 // The stored numbers of kinds: positions in these lists, which only grow at their ends.
+// Statements name two of them as numbers: calls is edge kind 1, contains is 2.
 var (
 	symbolKinds = []domain.SymbolKind{"", domain.KindFunction, domain.KindMethod, domain.KindStruct, domain.KindEnum,
 		domain.KindTrait, domain.KindClass, domain.KindInterface, domain.KindModule, domain.KindConstant, domain.KindType}
@@ -14,9 +15,6 @@ var (
 		domain.EdgeEmbeds, domain.EdgeUses}
 	hows = []domain.How{"", domain.HowExact, domain.HowScoped, domain.HowName}
 )
-
-// codeCalls is the stored number of the kind that is asked for most.
-const codeCalls = 1
 
 func kindCode(kind domain.SymbolKind) int16 { return code(symbolKinds, kind) }
 func edgeCode(kind domain.EdgeKind) int16   { return code(edgeKinds, kind) }

@@ -28,9 +28,11 @@ func (l *loader) copySymbols(ctx context.Context, tx pgx.Tx, batch []*staged) er
 		ord++
 		return row, nil
 	}
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"symbols"}, symbolColumns, pgx.CopyFromFunc(next)); err != nil {
+	n, err := tx.CopyFrom(ctx, pgx.Identifier{"symbols"}, symbolColumns, pgx.CopyFromFunc(next))
+	if err != nil {
 		return fmt.Errorf("copy symbols: %w", err)
 	}
+	l.written += n
 	return nil
 }
 
@@ -90,9 +92,11 @@ func (l *loader) copyEdges(ctx context.Context, tx pgx.Tx, batch []*staged) erro
 		return []any{keys[e.From+1], keyOf(l.repo, clean(e.To.Path), clean(e.To.Local)), f.id, f.fileID,
 			int32(e.From), int32(e.Line), edgeCode(e.Kind), howCode(e.How)}, nil
 	}
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"edges"}, edgeColumns, pgx.CopyFromFunc(next)); err != nil {
+	copied, err := tx.CopyFrom(ctx, pgx.Identifier{"edges"}, edgeColumns, pgx.CopyFromFunc(next))
+	if err != nil {
 		return fmt.Errorf("copy edges: %w", err)
 	}
+	l.written += copied
 	return nil
 }
 

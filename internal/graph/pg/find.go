@@ -12,32 +12,38 @@ import (
 
 // seedsSQL is the common table expression "seeds": the symbols of version v that a reference
 // may mean. A bare name means every symbol of that name; a qualified one those whose
-// receiver, package folder or file matches best, by tier. The fence (offset 0) keeps the
-// planner from joining whole tables for the sake of a few names.
+// receiver, package folder or file matches best, by tier.
+//
+// Two habits of these statements keep them fast. The arguments come through q, so that the
+// planner can't plan anew for each value: one plan is made and kept. And the fences (offset
+// 0) make it look up a few rows by index instead of joining whole tables.
 const seedsSQL = `
-with v as (
-    select v.id, v.repo_id from versions v join repositories r on r.id = v.repo_id
-    where v.live and r.name = @repo and v.tag = @tag
+with q as materialized (
+    select @repo::text as repo, @tag::text as tag, @path::text as path, @line::int as line, @start::int as start,
+        @place::text as place, @limit::int as most, @depth::int as depth
+), v as materialized (
+    select v.id, v.repo_id from q join repositories r on r.name = q.repo join versions v on v.repo_id = r.id and v.tag = q.tag
+    where v.live
 ), readings as (
-    select * from unnest(@folded::text[], @names::text[], @qualifiers::text[]) n(folded, name, qualifier)
+    select * from unnest((select @folded::text[]), (select @names::text[]), (select @qualifiers::text[])) n(folded, name, qualifier)
 ), candidates as (
     select c.*, case
             when n.qualifier = '' then 0
             when c.receiver = n.qualifier then 0
             when right(c.receiver, length(n.qualifier) + 1) = '.' || n.qualifier then 1
-            when c.receiver = '' and f.path ~ @place then 2
+            when c.receiver = '' and f.path ~ q.place then 2
             else 9
         end as tier, f.path
-    from v, readings n, lateral (
+    from q, v, readings n, lateral (
         select s.* from symbols s
         where s.folded = n.folded and s.repo_id = v.repo_id and s.name = n.name
         offset 0
     ) c, lateral (
         select f.path from source_files f, version_files vf
-        where f.id = c.file_id and vf.version_id = v.id and vf.file_id = c.file_id and (@path = '' or f.path = @path)
+        where f.id = c.file_id and vf.version_id = v.id and vf.file_id = c.file_id and (q.path = '' or f.path = q.path)
         offset 0
     ) f
-    where (@start = 0 or c.start_line = @start) and (@line = 0 or @line between c.start_line and c.end_line)
+    where (q.start = 0 or c.start_line = q.start) and (q.line = 0 or q.line between c.start_line and c.end_line)
 ), seeds as (
     select c.* from candidates c
     where c.tier < 9 and c.tier = (select min(tier) from candidates)
@@ -49,7 +55,7 @@ from seeds s, lateral (select s.path) f
 order by s.dup, (s.receiver <> ''), s.rank, f.path collate "C", s.start_line
 limit 200`
 
-// FindSymbols gives every symbol that ref may mean, best first, at most 200.
+// FindSymbols gives every symbol that ref may mean, best first, at most 200 of them.
 func (s *Store) FindSymbols(ctx context.Context, ref graph.SymbolRef) ([]graph.Hit, error) {
 	if err := needVersion(ref.Repo, ref.Version); err != nil {
 		return nil, err
@@ -80,7 +86,7 @@ func seedArgs(ref graph.SymbolRef) pgx.NamedArgs {
 		}
 	}
 	return pgx.NamedArgs{"repo": ref.Repo, "tag": ref.Version, "path": clean(ref.File), "line": ref.Line, "start": start,
-		"folded": folded, "names": names, "qualifiers": qualifiers, "place": place}
+		"folded": folded, "names": names, "qualifiers": qualifiers, "place": place, "limit": 0, "depth": 1}
 }
 
 // placePattern matches paths in whose last folder, or file, a qualifier is named: "http" and

@@ -19,6 +19,8 @@ type loader struct {
 	spec  graph.VersionSpec
 	repo  int32
 	load  int64 // row of graph_loads
+
+	written int64 // symbols and edges
 }
 
 // Stage begins the load of a version; not_found for an unknown repository.

@@ -2,6 +2,7 @@ package pg
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -28,51 +29,85 @@ func (s *Store) Path(ctx context.Context, from, to graph.SymbolRef, depth int) (
 		depth = defaultPathDepth
 	}
 	depth = min(depth, maxPathDepth)
-	var sites []graph.Site
-	var absent error
-	err := s.reading(ctx, func(tx pgx.Tx) error {
-		ends := make([][]int64, 2)
-		for i, ref := range []graph.SymbolRef{from, to} {
-			var err error
-			if ends[i], err = seedKeys(ctx, tx, ref); err != nil {
-				return err
-			}
-			if len(ends[i]) == 0 {
-				absent = s.needSymbol(ctx, ref)
-				return nil
-			}
+	for _, ref := range []graph.SymbolRef{from, to} {
+		if err := needSymbolRef(ref); err != nil {
+			return nil, err
 		}
-		version, err := s.version(ctx, tx, from.Repo, from.Version)
+	}
+	var sites []graph.Site
+	var absent *graph.SymbolRef
+	err := s.reading(ctx, func(tx pgx.Tx) error {
+		ends, err := seedsOf(ctx, tx, from, to)
 		if err != nil {
 			return err
 		}
-		search := pathSearch{tx: tx, version: version}
-		chain, err := search.run(ctx, ends[0], ends[1], depth)
+		for i, ref := range []*graph.SymbolRef{&from, &to} {
+			if len(ends[i]) == 0 {
+				absent = ref
+				return nil
+			}
+		}
+		search := pathSearch{tx: tx, version: ends[0][0].Version, repo: from.Repo, tag: from.Version}
+		chain, err := search.run(ctx, keysOf(ends[0]), keysOf(ends[1]), depth)
 		if err == nil && len(chain) > 0 {
 			sites, err = search.describe(ctx, chain)
 		}
 		return err
 	})
-	if err == nil {
-		err = absent
+	if err == nil && absent != nil {
+		err = s.needSymbol(ctx, *absent)
 	}
 	return sites, err
 }
 
-func seedKeys(ctx context.Context, q querier, ref graph.SymbolRef) ([]int64, error) {
+// needSymbolRef checks that ref can name symbols of a version.
+func needSymbolRef(ref graph.SymbolRef) error {
 	if err := needVersion(ref.Repo, ref.Version); err != nil {
-		return nil, err
+		return err
 	}
 	if ref.Name == "" {
-		return nil, domain.Invalid("name", "name a symbol")
+		return domain.Invalid("name", "name a symbol")
 	}
-	return collect(ctx, q, "find symbols", pgx.RowTo[int64], seedsSQL+` select distinct key_id from seeds order by key_id`, seedArgs(ref))
+	return nil
+}
+
+// seed is a symbol that a reference means, and the id of its version.
+type seed struct{ Key, Version int64 }
+
+// seedsOf looks up both ends in one round trip.
+func seedsOf(ctx context.Context, tx pgx.Tx, refs ...graph.SymbolRef) ([][]seed, error) {
+	batch := &pgx.Batch{}
+	for _, ref := range refs {
+		batch.Queue(seedsSQL+` select distinct seeds.key_id, v.id from seeds, v order by 1`, seedArgs(ref))
+	}
+	results := tx.SendBatch(ctx, batch)
+	defer results.Close()
+	ends := make([][]seed, len(refs))
+	for i := range refs {
+		rows, err := results.Query()
+		if err == nil {
+			ends[i], err = pgx.CollectRows(rows, pgx.RowToStructByPos[seed])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find symbols: %w", err)
+		}
+	}
+	return ends, nil
+}
+
+func keysOf(seeds []seed) []int64 {
+	keys := make([]int64, len(seeds))
+	for i, s := range seeds {
+		keys[i] = s.Key
+	}
+	return keys
 }
 
 // pathSearch looks for a chain of calls in one version.
 type pathSearch struct {
-	tx      pgx.Tx
-	version domain.VersionDetail
+	tx        pgx.Tx
+	version   int64
+	repo, tag string
 }
 
 // half is the search from one end: how each symbol was reached, and the outermost ones.
@@ -93,7 +128,7 @@ func newHalf(sql string, ends []int64) *half {
 const (
 	forwardSQL = `
 select k.key_id, e.dst_key
-from unnest(@keys::bigint[]) k(key_id), lateral (
+from unnest((select @keys::bigint[])) k(key_id), lateral (
     select vf.resolved_id, s.ord from symbols s join version_files vf on vf.version_id = @version and vf.file_id = s.file_id
     where s.key_id = k.key_id
     offset 0
@@ -103,7 +138,7 @@ from unnest(@keys::bigint[]) k(key_id), lateral (
 ) e`
 	backwardSQL = `
 select k.key_id, e.src_key
-from unnest(@keys::bigint[]) k(key_id), lateral (
+from unnest((select @keys::bigint[])) k(key_id), lateral (
     select e.src_key from edges e
     where e.dst_key = k.key_id and e.kind = 1 and e.src_ord >= 0 and exists (
         select from version_files vf
@@ -143,7 +178,7 @@ func (p pathSearch) run(ctx context.Context, from, to []int64, depth int) ([]int
 func (p pathSearch) step(ctx context.Context, near, far *half) ([]int64, error) {
 	type call struct{ Known, Next int64 }
 	calls, err := collect(ctx, p.tx, "follow calls", pgx.RowToStructByPos[call], near.sql,
-		pgx.NamedArgs{"keys": near.front, "version": p.version.ID})
+		pgx.NamedArgs{"keys": near.front, "version": p.version})
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +244,8 @@ func (p pathSearch) describe(ctx context.Context, chain []int64) ([]graph.Site, 
 		var h hitRow
 		var kind, how int16
 		err := row.Scan(append([]any{&kind, &how, &site.Line, &site.File}, h.targets()...)...)
-		site.Hit = h.hit(p.version.Repo, p.version.Tag)
+		site.Hit = h.hit(p.repo, p.tag)
 		site.Kind, site.How = decoded(edgeKinds, kind), decoded(hows, how)
 		return site, err
-	}, describeSQL, pgx.NamedArgs{"keys": chain, "version": p.version.ID})
+	}, describeSQL, pgx.NamedArgs{"keys": chain, "version": p.version})
 }

@@ -25,7 +25,7 @@ func (l *loader) Publish(ctx context.Context, files []graph.VersionFile, _ func(
 	if err := l.Discard(ctx); err != nil {
 		return domain.VersionDetail{}, err
 	}
-	l.store.settle(ctx, l.repo)
+	l.store.settle(ctx, l.repo, l.written)
 	return detail, nil
 }
 
@@ -52,7 +52,7 @@ func (s *Store) PublishAs(ctx context.Context, id int64, spec graph.VersionSpec,
 	if err != nil {
 		return domain.VersionDetail{}, err
 	}
-	s.settle(ctx, repo)
+	s.settle(ctx, repo, 0)
 	return detail, nil
 }
 

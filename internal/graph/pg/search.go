@@ -1,8 +1,10 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -91,20 +93,27 @@ type condition struct {
 	args                  pgx.NamedArgs
 }
 
-// literal matches names that hold every word of the text.
+// literal matches names that hold every word of the text. A text without a word of three
+// letters is too short for the trigram index: there it matches names that begin with it.
 func (q search) literal() condition {
-	args := pgx.NamedArgs{"folded": q.folded, "prefix": likeLiteral(q.folded) + "%"}
+	c := condition{args: pgx.NamedArgs{"folded": q.folded, "prefix": likeLiteral(q.folded) + "%"}, likeness: "0::real"}
 	var holds, begins []string
 	long := false
 	for i, word := range q.words {
 		hold, begin := fmt.Sprintf("hold%d", i), fmt.Sprintf("begin%d", i)
-		args[hold], args[begin] = "%"+likeLiteral(word)+"%", "% "+likeLiteral(word)+"%"
-		holds, begins = append(holds, "s.folded like @"+hold), append(begins, "s.words like @"+begin)
+		c.args[hold], c.args[begin] = "%"+likeLiteral(word)+"%", "% "+likeLiteral(word)+"%"
+		holds = append(holds, "s.folded like (select @"+hold+"::text)")
+		begins = append(begins, "s.words like @"+begin)
 		long = long || utf8.RuneCountInString(word) >= 3
 	}
-	c := condition{args: args, likeness: "0::real"}
-	if !long { // too short for the trigram index: names that begin with it
-		c.where = "s.folded like @prefix"
+	if !long {
+		for name := range c.args {
+			if name != "folded" {
+				delete(c.args, name)
+			}
+		}
+		c.args["beyond"] = q.folded + string(utf8.MaxRune)
+		c.where = "s.folded ~>=~ @folded and s.folded ~<~ @beyond"
 		c.tier = "case when s.folded = @folded then 0 else 1 end"
 		return c
 	}
@@ -116,7 +125,7 @@ func (q search) literal() condition {
 // alike matches names by their trigrams.
 func (q search) alike() condition {
 	return condition{
-		where:    "s.folded % @folded",
+		where:    "s.folded % (select @folded::text)",
 		tier:     "4",
 		likeness: "similarity(s.folded, @folded)",
 		args:     pgx.NamedArgs{"folded": q.folded},
@@ -128,41 +137,48 @@ func likeLiteral(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
 }
 
-// oneVersionSQL asks a single version; the order is the same as that of manyVersionsSQL.
+// The matches are found by an index first (the fence keeps that apart), then reduced to those
+// that a version lists, ranked and cut; only what is left is described. The arguments of the
+// index condition come as subqueries, so that one plan is made and kept.
 const (
-	searchOrder   = `tier, likeness desc, s.rank, length(s.folded), f.path collate "C", s.start_line`
 	oneVersionSQL = `
-select %s as tier, %s as likeness, 1::bigint, ` + hitColumns + `
-from symbols s
-join version_files vf on vf.version_id = @version and vf.file_id = s.file_id
-join source_files f on f.id = s.file_id
-where %s and %s and %s
-order by ` + searchOrder + `
-limit @limit`
-	manyVersionsSQL = `
 with found as (
-    select distinct on (s.key_id) s.*, vf.pos, %s as tier, %s as likeness
-    from symbols s
-    cross join lateral (
-        select u.pos from version_files l join unnest(@versions::int[]) with ordinality u(id, pos) on u.id = l.version_id
-        where l.file_id = s.file_id order by u.pos limit 1
-    ) vf
-    where %s and %s
-    order by s.key_id, vf.pos
+    select s.*, 1::bigint as pos, %[1]s as tier, %[2]s as likeness
+    from (select s.* from symbols s where %[3]s and %[4]s offset 0) s
+    where exists (select from version_files vf where vf.version_id = @version and vf.file_id = s.file_id offset 0) and %[5]s
+    order by tier, likeness desc, s.rank, length(s.folded), s.file_id, s.ord
+    limit (select @limit::int)
+)`
+	manyVersionsSQL = `
+with each as (
+    select distinct on (s.key_id) s.*, l.pos, %[1]s as tier, %[2]s as likeness
+    from (select s.* from symbols s where %[3]s and %[4]s offset 0) s, lateral (
+        select u.pos from version_files vf join unnest(@versions::int[]) with ordinality u(id, pos) on u.id = vf.version_id
+        where vf.file_id = s.file_id order by u.pos limit 1
+    ) l
+    where %[5]s
+    order by s.key_id, l.pos
+), found as (
+    select * from each s
+    order by tier, likeness desc, s.rank, length(s.folded), s.file_id, s.ord
+    limit (select @limit::int)
+)`
+	foundSQL = `
+select s.tier, s.likeness, s.pos, s.rank, ` + hitColumns + `
+from found s, lateral (select f.path from source_files f where f.id = s.file_id offset 0) f`
+	qualifiedSQL = `(lower(s.receiver) = @qualifier or lower(s.receiver) like '%.' || @qualifier_like or exists (
+        select from source_files f where f.id = s.file_id and lower(f.path) like '%' || @place_like || '%'))`
 )
-select s.tier, s.likeness, s.pos, ` + hitColumns + `
-from found s join source_files f on f.id = s.file_id
-where %s
-order by ` + searchOrder + `
-limit @limit`
-	qualifierFilter = `(@qualifier = '' or lower(s.receiver) = @qualifier or lower(s.receiver) like '%%.' || @qualifier_like
-    or lower(f.path) like '%%' || @qualifier_like || '%%')`
-)
+
+// ranked is a hit with what orders it among its equals.
+type ranked struct {
+	graph.Hit
+	rank int16
+}
 
 func (s *Store) runSearch(ctx context.Context, q search, c condition) ([]graph.Hit, error) {
 	args := c.args
 	args["limit"] = q.Limit + 1
-	args["qualifier"], args["qualifier_like"] = q.qualifier, strings.ReplaceAll(likeLiteral(q.qualifier), ".", "/")
 	sql := manyVersionsSQL
 	if len(q.versions) == 1 {
 		sql, args["version"] = oneVersionSQL, q.versions[0].ID
@@ -173,26 +189,38 @@ func (s *Store) runSearch(ctx context.Context, q search, c condition) ([]graph.H
 		}
 		args["versions"] = ids
 	}
-	qualified := strings.ReplaceAll(qualifierFilter, "%%", "%")
-	if q.qualifier == "" {
-		qualified = "true"
-		delete(args, "qualifier")
-		delete(args, "qualifier_like")
+	qualified := "true"
+	if q.qualifier != "" {
+		qualified = qualifiedSQL
+		args["qualifier"], args["qualifier_like"] = q.qualifier, likeLiteral(q.qualifier)
+		args["place_like"] = likeLiteral(strings.ReplaceAll(q.qualifier, ".", "/"))
 	}
-	sql = fmt.Sprintf(sql, c.tier, c.likeness, c.where, q.filter, qualified)
-	return collect(ctx, s.pool, "search symbols", func(row pgx.CollectableRow) (graph.Hit, error) {
+	sql = fmt.Sprintf(sql, c.tier, c.likeness, c.where, q.filter, qualified) + foundSQL
+	found, err := collect(ctx, s.pool, "search symbols", func(row pgx.CollectableRow) (ranked, error) {
 		var h hitRow
+		var r ranked
 		var tier int
 		var likeness float32
 		var pos int64
-		if err := row.Scan(append([]any{&tier, &likeness, &pos}, h.targets()...)...); err != nil {
-			return graph.Hit{}, err
+		if err := row.Scan(append([]any{&tier, &likeness, &pos, &r.rank}, h.targets()...)...); err != nil {
+			return ranked{}, err
 		}
 		v := q.versions[pos-1]
-		hit := h.hit(v.Repo, v.Tag)
-		hit.Score = score(tier, float64(likeness))
-		return hit, nil
+		r.Hit = h.hit(v.Repo, v.Tag)
+		r.Score = score(tier, float64(likeness))
+		return r, nil
 	}, sql, args)
+	slices.SortFunc(found, compareRanked)
+	hits := make([]graph.Hit, len(found))
+	for i, r := range found {
+		hits[i] = r.Hit
+	}
+	return hits, err
+}
+
+func compareRanked(a, b ranked) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.rank, b.rank), cmp.Compare(len(graph.Fold(a.Name)), len(graph.Fold(b.Name))),
+		strings.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), strings.Compare(a.Repo, b.Repo))
 }
 
 // score maps a tier to 1 (equal), 0.9, 0.8, 0.7, and likeness to what is below 0.6.

@@ -40,14 +40,15 @@ func holdData(ctx context.Context, tx pgx.Tx, repo int32) error {
 
 // settle does what may follow a publication: it removes what that has made superfluous and
 // keeps the planner's knowledge fresh. A failure is told and made good by the next one.
-func (s *Store) settle(ctx context.Context, repo int32) {
+// written is the number of rows that were loaded.
+func (s *Store) settle(ctx context.Context, repo int32, written int64) {
 	if err := s.sweep(ctx, repo); err != nil {
 		s.warn(fmt.Errorf("sweep superseded versions: %w", err))
 	}
 	if err := s.sweepOrphans(ctx); err != nil {
 		s.warn(fmt.Errorf("sweep orphans: %w", err))
 	}
-	if err := s.refreshStatistics(ctx); err != nil {
+	if err := s.refreshStatistics(ctx, written); err != nil {
 		s.warn(fmt.Errorf("refresh statistics: %w", err))
 	}
 }
@@ -255,24 +256,27 @@ func (s *Store) dropOrphans(ctx context.Context, repo int32, files, resolved []i
 	return s.dropBlobs(ctx, blobs)
 }
 
-// grownSQL names large tables of which a fifth is new since the planner last looked.
+// grownSQL names large tables of which a fifth is new since the planner last looked. The
+// server's own count lags by a second, so what this load wrote is added.
 const grownSQL = `
 select c.relname from pg_class c join pg_stat_user_tables t on t.relid = c.oid
 where c.oid = any(array['symbols'::regclass, 'edges'::regclass, 'version_files'::regclass, 'source_files'::regclass, 'resolutions'::regclass])
-    and t.n_mod_since_analyze > 1000 + 0.2 * greatest(c.reltuples, 0)`
+    and t.n_mod_since_analyze + @written > 5000 + 0.2 * greatest(c.reltuples, 0)`
 
 // refreshStatistics brings the planner up to date after a large load: the server's own
 // housekeeping comes up to a minute later, and the first questions come at once. It also
-// empties the trigram index's list of pending entries.
-func (s *Store) refreshStatistics(ctx context.Context) error {
-	grown, err := collect(ctx, s.pool, "look for grown tables", pgx.RowTo[string], grownSQL)
+// empties the trigram index's list of pending entries, which every search would read.
+func (s *Store) refreshStatistics(ctx context.Context, written int64) error {
+	if _, err := s.pool.Exec(ctx, `select gin_clean_pending_list('symbols_trigrams')`); err != nil {
+		return fmt.Errorf("merge the pending entries of the trigram index: %w", err)
+	}
+	grown, err := collect(ctx, s.pool, "look for grown tables", pgx.RowTo[string], grownSQL, pgx.NamedArgs{"written": written})
 	if err != nil {
 		return err
 	}
 	for _, table := range grown {
-		sql := `vacuum (analyze, skip_locked) ` + pgx.Identifier{table}.Sanitize()
-		if _, err := s.pool.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("analyze %s: %w", table, err)
+		if _, err := s.pool.Exec(ctx, `vacuum (analyze) `+pgx.Identifier{table}.Sanitize()); err != nil {
+			return fmt.Errorf("vacuum %s: %w", table, err)
 		}
 	}
 	return nil

@@ -14,8 +14,6 @@ import (
 const (
 	maxDepth = 5
 	maxSites = 1000
-	// walkCap bounds the symbols that a question about callers goes through.
-	walkCap = 5000
 )
 
 // siteColumns are a site's end in seeds' version: the symbol, or the file alone, and the place.
@@ -24,8 +22,9 @@ const siteColumns = `
     coalesce(s.doc, ''), coalesce(s.start_line, 0), coalesce(s.end_line, 0), coalesce(s.exported, false),
     coalesce(s.dup, false), f.path`
 
-// callersSQL walks the calls backwards from the seeds, level by level, each symbol once at
-// its least depth, then collects the calls of all symbols it went through.
+// callersSQL walks the calls (edges of kind 1) backwards from the seeds, level by level, each
+// symbol once at its least depth and 5000 at most, then collects the calls of all that it
+// went through.
 const callersSQL = seedsSQL + `, recursive_walk as (
     with recursive walk(key_id, depth) as (
         select key_id, 0 from seeds
@@ -38,9 +37,9 @@ const callersSQL = seedsSQL + `, recursive_walk as (
                 where vf.version_id = v.id and vf.file_id = e.file_id and vf.resolved_id = e.resolved_id)
             offset 0
         ) e
-        where w.depth + 1 < @depth
+        where w.depth + 1 < (select depth from q)
     )
-    select key_id, min(depth) as depth from (select * from walk limit @cap) w group by key_id
+    select key_id, min(depth) as depth from (select * from walk limit 5000) w group by key_id
 ), sites as (
     select w.depth, e.*
     from recursive_walk w, v, lateral (
@@ -51,7 +50,7 @@ const callersSQL = seedsSQL + `, recursive_walk as (
         offset 0
     ) e
     order by w.depth, e.file_id, e.line, e.src_ord
-    limit @limit
+    limit (select most from q)
 )
 select e.depth, e.kind, e.how, e.line, f.path, ` + siteColumns + `
 from sites e
@@ -60,7 +59,7 @@ left join lateral (select s.* from symbols s where s.file_id = e.file_id and s.o
 
 // Callers gives the calls of the symbols that ref means, the nearest first.
 func (s *Store) Callers(ctx context.Context, ref graph.SymbolRef, depth, limit int) ([]graph.Site, bool, error) {
-	return s.sites(ctx, ref, limit, callersSQL, pgx.NamedArgs{"depth": min(max(depth, 1), maxDepth), "cap": walkCap})
+	return s.sites(ctx, ref, limit, callersSQL, pgx.NamedArgs{"depth": min(max(depth, 1), maxDepth)})
 }
 
 const referencesSQL = seedsSQL + `, sites as (
@@ -73,7 +72,7 @@ const referencesSQL = seedsSQL + `, sites as (
         offset 0
     ) e
     order by e.file_id, e.line, e.src_ord, e.kind
-    limit @limit
+    limit (select most from q)
 )
 select 0, e.kind, e.how, e.line, f.path, ` + siteColumns + `
 from sites e
@@ -94,7 +93,7 @@ const calleesSQL = seedsSQL + `, sites as (
         offset 0
     ) e
     order by e.path, e.line, e.dst_key
-    limit @limit
+    limit (select most from q)
 )
 select 0, e.kind, e.how, e.line, e.path, ` + siteColumns + `
 from sites e, v, lateral (
@@ -112,11 +111,8 @@ func (s *Store) Callees(ctx context.Context, ref graph.SymbolRef, limit int) ([]
 
 // sites runs a statement of sites; not_found where ref means nothing.
 func (s *Store) sites(ctx context.Context, ref graph.SymbolRef, limit int, sql string, more pgx.NamedArgs) ([]graph.Site, bool, error) {
-	if err := needVersion(ref.Repo, ref.Version); err != nil {
+	if err := needSymbolRef(ref); err != nil {
 		return nil, false, err
-	}
-	if ref.Name == "" {
-		return nil, false, domain.Invalid("name", "name a symbol")
 	}
 	if limit <= 0 {
 		limit = 100
