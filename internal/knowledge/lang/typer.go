@@ -10,17 +10,20 @@ import (
 type typer struct {
 	of         func(w *walker, n, steps int) string // the type of any expression
 	containers *containers
-	names      map[string]bool // kinds of nodes that are a lone name
-	paths      map[string]bool // kinds of nodes that are a member of something
-	elements   map[string]bool // methods that hand each element to a function
+	names      map[string]bool                     // kinds of nodes that are a lone name
+	paths      map[string]bool                     // kinds of nodes that are a member of something
+	elements   map[string]bool                     // methods that hand each element to a function
+	field      func(w *walker, name string) string // the type of a field that is named without this; may be nil
 }
 
 // receiver is of, but nothing for a lone name that is not bound: it may be a class, a
 // module or a package.
 func (t *typer) receiver(w *walker, n int) string {
 	if t.names[w.Kind(n)] {
-		b, _ := w.lookup(w.Content(n))
-		return b.typ
+		if b, ok := w.lookup(w.Content(n)); ok || t.field == nil {
+			return b.typ
+		}
+		return t.field(w, w.Content(n))
 	}
 	return t.of(w, n, maxSteps)
 }
@@ -30,6 +33,11 @@ func (t *typer) receiver(w *walker, n int) string {
 func (t *typer) name(w *walker, name string) string {
 	if b, ok := w.lookup(name); ok {
 		return b.typ
+	}
+	if t.field != nil {
+		if typ := t.field(w, name); typ != "" {
+			return typ
+		}
 	}
 	return name
 }
@@ -47,7 +55,7 @@ func (t *typer) method(w *walker, object int, name string, steps int) string {
 func (t *typer) access(w *walker, object int, name, suffix string, steps int) string {
 	kind := w.Kind(object)
 	if t.names[kind] {
-		if _, bound := w.lookup(w.Content(object)); !bound {
+		if _, bound := w.lookup(w.Content(object)); !bound && (t.field == nil || t.field(w, w.Content(object)) == "") {
 			return member(w.Content(object), name+suffix)
 		}
 	}

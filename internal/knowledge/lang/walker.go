@@ -24,6 +24,7 @@ type walker struct {
 	owner  string // where symbols defined here belong: enclosing types and functions, dotted
 	self   string // the type that self or this means here; "" outside of types
 	super  string // the first base of that type
+	hidden bool   // symbols defined here can not be seen from outside
 	depth  int
 
 	doc      docState
