@@ -1,0 +1,303 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/internal/testkit"
+)
+
+// writer does what a model call does to a turn's log, step by step.
+type writer struct {
+	t     *rapid.T
+	store *postgres.Store
+	turn  string
+	round int
+	claim domain.CallClaim
+	open  *block
+}
+
+// block is a block that a writer has open.
+type block struct {
+	domain.ClosedBlock
+	flushed int
+}
+
+func (w *writer) must(doing string, err error) {
+	if err != nil {
+		w.t.Fatalf("%s: %v", doing, err)
+	}
+}
+
+func (w *writer) callID() string { return fmt.Sprintf("m%d", w.round) }
+
+// take claims the call, as its first attempt or after a crash of the one before.
+func (w *writer) take() {
+	claim, err := w.store.ClaimModelCall(context.Background(), domain.ModelCall{TurnID: w.turn, CallID: w.callID(), Round: w.round})
+	w.must("claim", err)
+	w.claim, w.open = claim, nil
+}
+
+// say publishes text, after closing a block of the other type.
+func (w *writer) say(typ domain.EventType, text string) {
+	if w.open != nil && w.open.Type != typ {
+		w.write()
+	}
+	if w.open == nil {
+		w.open = &block{ClosedBlock: domain.ClosedBlock{Seq: w.claim.LastSeq + 1, Type: typ}}
+	}
+	w.store.Publish(domain.TextPiece{
+		Subject: w.turn, Seq: w.open.Seq, Attempt: w.claim.Attempt, Type: typ, From: int64(len(w.open.Text)), Text: text,
+	})
+	w.open.Text += text
+}
+
+func (w *writer) flush() {
+	if w.open == nil || w.open.flushed == len(w.open.Text) {
+		return
+	}
+	last, err := w.store.FlushModelCall(context.Background(), domain.TextFlush{
+		Claim: w.claim, Open: !w.open.Stored, Seq: w.open.Seq, Type: w.open.Type, From: int64(w.open.flushed), Text: w.open.Text[w.open.flushed:],
+	})
+	w.must("flush", err)
+	w.claim.LastSeq, w.open.Stored, w.open.flushed = last, true, len(w.open.Text)
+}
+
+func (w *writer) closing() *domain.ClosedBlock {
+	if w.open == nil {
+		return nil
+	}
+	b := w.open.ClosedBlock
+	w.open = nil
+	return &b
+}
+
+func (w *writer) write(events ...domain.NewEvent) {
+	last, err := w.store.WriteModelCall(context.Background(), domain.CallWrite{Claim: w.claim, Close: w.closing(), Events: events})
+	w.must("write", err)
+	w.claim.LastSeq = last
+}
+
+// fail ends the attempt as a provider's failure does, and takes the next.
+func (w *writer) fail() {
+	w.must("fail", w.store.FailModelCall(context.Background(), w.claim, 1, domain.NewPayload(domain.EventRetry, map[string]any{"discard": true})))
+	w.take()
+}
+
+// commit ends the round and begins the next.
+func (w *writer) commit() {
+	_, err := w.store.CommitModelCall(context.Background(), domain.ModelCommit{
+		CallWrite: domain.CallWrite{Claim: w.claim, Close: w.closing(), Events: []domain.NewEvent{domain.NewPayload(domain.EventPhase, map[string]int{"round": w.round})}},
+		Outcome:   json.RawMessage(`{}`), Round: w.round, Message: &domain.Message{Role: domain.RoleAssistant},
+	})
+	w.must("commit", err)
+	w.round++
+	w.take()
+}
+
+// overtaken checks that an attempt that was overtaken can write nothing, though it publishes.
+func (w *writer) overtaken(old domain.CallClaim, open *block) {
+	ctx := context.Background()
+	w.store.Publish(domain.TextPiece{Subject: w.turn, Seq: old.LastSeq + 1, Attempt: old.Attempt, Type: domain.EventTextDelta, Text: "ZOMBIE"})
+	_, flush := w.store.FlushModelCall(ctx, domain.TextFlush{Claim: old, Open: true, Seq: old.LastSeq + 1, Type: domain.EventTextDelta, Text: "ZOMBIE"})
+	if open != nil && open.Stored {
+		_, flush = w.store.FlushModelCall(ctx, domain.TextFlush{Claim: old, Seq: open.Seq, Type: open.Type, From: int64(open.flushed), Text: "ZOMBIE"})
+	}
+	_, write := w.store.WriteModelCall(ctx, domain.CallWrite{Claim: old, Close: &domain.ClosedBlock{Seq: old.LastSeq + 1, Type: domain.EventTextDelta, Text: "ZOMBIE"}})
+	_, commit := w.store.CommitModelCall(ctx, domain.ModelCommit{CallWrite: domain.CallWrite{Claim: old}, Outcome: json.RawMessage(`{}`)})
+	fail := w.store.FailModelCall(ctx, old, 1, domain.NewPayload(domain.EventRetry, nil))
+	for _, err := range []error{flush, write, commit, fail} {
+		if domain.CodeOf(err) != domain.CodeSuperseded {
+			w.t.Fatalf("a writer that was overtaken got %v, want superseded", err)
+		}
+	}
+}
+
+// step does one random thing.
+func (w *writer) step() {
+	text := rapid.StringN(1, 20, 60).Draw(w.t, "text")
+	switch rapid.SampledFrom([]string{"text", "text", "text", "thinking", "flush", "flush", "crash", "fail", "events", "commit"}).Draw(w.t, "step") {
+	case "text":
+		w.say(domain.EventTextDelta, domain.CleanText(text))
+	case "thinking":
+		w.say(domain.EventThinkingDelta, domain.CleanText(text))
+	case "flush":
+		w.flush()
+	case "crash":
+		old, open := w.claim, w.open
+		w.take()
+		w.overtaken(old, open)
+	case "fail":
+		w.fail()
+	case "events":
+		w.write(domain.NewPayload(domain.EventFailover, map[string]string{"to": "other"}))
+	case "commit":
+		w.commit()
+	}
+}
+
+// follower reads a turn's log and puts its text together, coming and going.
+type follower struct {
+	cursor domain.Cursor
+	blocks map[string]string // by seq and attempt
+	seqs   map[int64]string  // the type of the event that stands at a place
+	ends   int
+	err    error
+}
+
+// read follows until the log ends, going away after every few events and coming back.
+func (f *follower) read(ctx context.Context, s *postgres.Store, turn string, patience []int) {
+	f.blocks, f.seqs = map[string]string{}, map[int64]string{}
+	for visit := 0; f.err == nil && f.ends == 0; visit++ {
+		left := 0
+		for e, err := range s.Follow(ctx, turn, f.cursor) {
+			if err == nil {
+				err = f.take(e)
+			}
+			if err != nil {
+				f.err = err
+				return
+			}
+			left++
+			if visit < len(patience) && left >= patience[visit] {
+				break
+			}
+		}
+	}
+}
+
+func (f *follower) take(e domain.Event) error {
+	if f.ends > 0 {
+		return fmt.Errorf("%s follows the terminal event", e.Type)
+	}
+	if e.Cursor.Seq != f.cursor.Seq && e.Cursor.Seq != f.cursor.Seq+1 {
+		return fmt.Errorf("event %s after %s", e.Cursor, f.cursor)
+	}
+	if e.Type.Block() {
+		var body struct{ Text string }
+		if err := json.Unmarshal(e.Payload, &body); err != nil {
+			return err
+		}
+		key := fmt.Sprintf("%d/%d", e.Cursor.Seq, e.Attempt)
+		f.blocks[key] += body.Text
+		if int64(len(f.blocks[key])) != e.Cursor.Offset {
+			return fmt.Errorf("block %s has %d bytes at cursor %s", key, len(f.blocks[key]), e.Cursor)
+		}
+	} else if e.Cursor.Seq == f.cursor.Seq && f.cursor.Offset == 0 {
+		return fmt.Errorf("event %s came twice", e.Cursor)
+	}
+	if e.Type.Terminal() {
+		f.ends++
+	}
+	f.seqs[e.Cursor.Seq] = string(e.Type)
+	f.cursor = e.Cursor
+	return nil
+}
+
+// agrees checks what a follower has against the log as it is stored. Only of text that was
+// dropped, or whose writer was killed before the turn was ended, may it have more.
+func (f *follower) agrees(stored []domain.Event, kept bool) error {
+	if f.err != nil {
+		return f.err
+	}
+	for i, e := range stored {
+		if got := f.seqs[e.Cursor.Seq]; got != string(e.Type) {
+			return fmt.Errorf("place %d holds %q, want %q", e.Cursor.Seq, got, e.Type)
+		}
+		if !e.Type.Block() {
+			continue
+		}
+		var body struct{ Text string }
+		if err := json.Unmarshal(e.Payload, &body); err != nil {
+			return err
+		}
+		got := f.blocks[fmt.Sprintf("%d/%d", e.Cursor.Seq, e.Attempt)]
+		next := stored[i+1].Type
+		dropped := next == domain.EventRetry || next.Terminal() && !kept
+		if got != body.Text && !(dropped && strings.HasPrefix(got, body.Text)) {
+			return fmt.Errorf("block %d has %q, want %q", e.Cursor.Seq, got, body.Text)
+		}
+	}
+	return nil
+}
+
+// Whatever writers, crashes and readers do: each reader puts together every block's text
+// without a gap or a repetition, and gets exactly one terminal event.
+func TestFollowersAgree(t *testing.T) {
+	t.Parallel()
+	dsn := testkit.DSN(t)
+	here, there := open(t, dsn), open(t, dsn)
+	rapid.Check(t, func(rt *rapid.T) {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		turn, _, err := here.CreateTurn(ctx, request())
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var reading sync.WaitGroup
+		followers := make([]*follower, 6)
+		for i := range followers {
+			followers[i] = &follower{}
+			store, patience := here, rapid.SliceOfN(rapid.IntRange(1, 6), 0, 8).Draw(rt, "patience")
+			if i%2 == 1 {
+				store = there
+			}
+			reading.Go(func() { followers[i].read(ctx, store, turn.ID, patience) })
+		}
+		w := &writer{t: rt, store: here, turn: turn.ID}
+		w.take()
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			w.step()
+		}
+		kept := rapid.Bool().Draw(rt, "kept")
+		if kept && w.open != nil { // what a canceled call does last, unless it is killed
+			w.write()
+		}
+		if _, err := here.FinishTurn(ctx, domain.TurnEnd{TurnID: turn.ID, Status: domain.TurnCanceled, Reason: domain.EndCanceled}); err != nil {
+			rt.Fatal(err)
+		}
+		reading.Wait()
+		var stored []domain.Event
+		for e, err := range here.Follow(ctx, turn.ID, domain.Cursor{}) {
+			if err != nil {
+				rt.Fatal(err)
+			}
+			stored = append(stored, e)
+		}
+		for i, f := range followers {
+			if err := f.agrees(stored, kept); err != nil {
+				rt.Errorf("follower %d: %v", i, err)
+			}
+		}
+	})
+}
+
+// open gives a store that hears other processes.
+func open(t *testing.T, dsn string) *postgres.Store {
+	t.Helper()
+	pool, err := postgres.Open(context.Background(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := postgres.NewStore(pool)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		pool.Close()
+	})
+	return s
+}
