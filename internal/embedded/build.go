@@ -18,27 +18,35 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// TemporalServer gives the path of the Temporal server's program: beside our own program,
-// as a release has it; or built from the source tree, once, into the cache folder.
-func TemporalServer(ctx context.Context, cacheDir string, report ProgressFunc) (string, error) {
+// LocateTemporalServer gives the path of the Temporal server's program: beside our own
+// program, as a release has it; or where it is built from the source tree into the cache
+// folder. built is false where that is still to be done.
+func LocateTemporalServer(cacheDir string) (program string, built bool, err error) {
 	if self, err := os.Executable(); err == nil {
 		beside := filepath.Join(filepath.Dir(self), "temporald")
 		if info, err := os.Stat(beside); err == nil && info.Mode().Perm()&0o111 != 0 {
-			return beside, nil
+			return beside, true, nil
 		}
 	}
 	source, ok := temporalSource()
 	if !ok {
-		return "", domain.Errorf(domain.CodeUnavailable,
+		return "", false, domain.Errorf(domain.CodeUnavailable,
 			"the Temporal server's program is neither beside harvest nor can it be built, for want of its source; run harvest from a clone of its repository, put temporald beside it, or set TEMPORAL_ADDRESS")
 	}
 	hash, err := hashSource(source)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	program := filepath.Join(cacheDir, "temporald-"+hash, "temporald")
-	if isBuilt(program) {
-		return program, nil
+	program = filepath.Join(cacheDir, "temporald-"+hash, "temporald")
+	return program, isBuilt(program), nil
+}
+
+// TemporalServer gives the path of the Temporal server's program, and builds it where that
+// is still to be done.
+func TemporalServer(ctx context.Context, cacheDir string, report ProgressFunc) (string, error) {
+	program, built, err := LocateTemporalServer(cacheDir)
+	if err != nil || built {
+		return program, err
 	}
 	unlock, err := lockCache(ctx, cacheDir, "temporald", report)
 	if err != nil {
@@ -49,6 +57,7 @@ func TemporalServer(ctx context.Context, cacheDir string, report ProgressFunc) (
 		return program, nil
 	}
 	removeOldBuilds(cacheDir)
+	source, _ := temporalSource() // it was there a moment ago
 	return program, buildTemporal(ctx, source, program, report)
 }
 

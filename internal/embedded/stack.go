@@ -26,8 +26,11 @@ type Options struct {
 	UIPath        string // the Temporal UI's public path, such as "/temporal"
 	CodecEndpoint string // where the UI has payloads decoded; "" for nowhere
 	Namespace     string // Temporal's; made where needed
-	Progress      ProgressFunc
-	Log           zerolog.Logger
+	// Reserve is called once the folder is locked, before anything starts; its error ends
+	// the start. nil for nothing.
+	Reserve  func() error
+	Progress ProgressFunc
+	Log      zerolog.Logger
 }
 
 // Stack is the servers of one data folder, while they run.
@@ -61,6 +64,11 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 }
 
 func (s *Stack) start(ctx context.Context) error {
+	if s.options.Reserve != nil {
+		if err := s.options.Reserve(); err != nil {
+			return err
+		}
+	}
 	if err := s.endLeftovers(); err != nil {
 		return err
 	}

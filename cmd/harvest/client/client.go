@@ -149,9 +149,9 @@ func (c *Client) fetch(ctx context.Context, k call, out any) error {
 	return nil
 }
 
-// Health reports whether the server answers at all.
-func (c *Client) Health(ctx context.Context) error {
-	response, err := c.do(ctx, call{method: http.MethodGet, path: "/health"})
+// Ready reports whether the server and all that it depends on answer.
+func (c *Client) Ready(ctx context.Context) error {
+	response, err := c.do(ctx, call{method: http.MethodGet, path: "/ready"})
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func TestRefusalsAreDomainErrors(t *testing.T) {
 func TestAnotherProgramOnThePort(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<h1>Hello</h1>", http.StatusNotFound) })
-	err := c.Health(context.Background())
+	err := c.Ready(context.Background())
 	if domain.CodeOf(err) != domain.CodeUpstream || !strings.Contains(err.Error(), "check the address") {
 		t.Errorf("got %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -53,3 +54,48 @@ func (c *Client) FollowIngest(ctx context.Context, id string) iter.Seq2[Event, e
 }
 
 func segment(name string) string { return url.PathEscape(name) }
+
+// Picture is a version's graph, as far as the server shows it.
+type Picture struct {
+	Nodes []Node `json:"nodes"`
+	Edges []Edge `json:"edges"`
+}
+
+// Node is a symbol of a picture.
+type Node struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	File string `json:"file"`
+}
+
+// Edge leads from one node to another.
+type Edge struct {
+	Source   string `json:"source"`
+	Target   string `json:"target"`
+	Relation string `json:"relation"`
+}
+
+// Graph gives the picture of a version.
+func (c *Client) Graph(ctx context.Context, repository, version string) (Picture, error) {
+	var p Picture
+	err := c.fetch(ctx, call{method: http.MethodGet, path: "/graph/" + segment(repository) + "/" + segment(version)}, &p)
+	return p, err
+}
+
+// MostCalled names the symbol that most others call, leaving tests out; "" where nothing is
+// called.
+func (p Picture) MostCalled() string {
+	calls := map[string]int{}
+	for _, e := range p.Edges {
+		if e.Relation == "calls" && e.Source != e.Target {
+			calls[e.Target]++
+		}
+	}
+	most, name := 0, ""
+	for _, n := range p.Nodes {
+		if calls[n.ID] > most && len(n.Name) > 3 && !strings.Contains(strings.ToLower(n.File), "test") {
+			most, name = calls[n.ID], n.Name
+		}
+	}
+	return name
+}

@@ -102,6 +102,17 @@ func (s *Screen) Line(format string, args ...any) {
 	s.draw()
 }
 
+// Write writes whole lines above the moving one: log entries.
+func (s *Screen) Write(lines []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	s.endText()
+	n, err := s.out.Write(lines)
+	s.draw()
+	return n, err
+}
+
 // Status sets the moving line; it is rendered anew for each frame. nil removes it. Plain
 // screens have none.
 func (s *Screen) Status(render func(width int) string) {

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/cmd/harvest/terminal"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+func (p *program) askCommand() *cobra.Command {
+	var q client.Query
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   `ask "QUESTION"`,
+		Short: "Ask a question about the code that was read",
+		Long: `Asks a running harvest a question, and shows the steps and the answer as they come.
+Ctrl-C stops the turn. With --json the answer is printed as JSON, and nothing else.`,
+		Example: `  harvest ask "Where are turns stored?"
+  harvest ask "Who calls Migrate?" --repo harvest --version main
+  harvest ask "How do I add a tool?" --json | jq -r .answer`,
+		Args: usage(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if q.Query = strings.TrimSpace(strings.Join(args, " ")); q.Query == "" {
+				return usageError{errors.New("the question is empty")}
+			}
+			return p.ask(c.Context(), q, asJSON)
+		},
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&q.Repositories, "repo", nil, "look in this repository only (may be repeated)")
+	flags.StringArrayVar(&q.Versions, "version", nil, "look at this version only (may be repeated)")
+	flags.StringVar(&q.ProviderID, "provider", "", "id of the model provider to use")
+	flags.StringVar(&q.Model, "model", "", "model to use")
+	flags.StringVar(&q.ConversationID, "conversation", "", "name of a conversation to go on with")
+	flags.BoolVar(&asJSON, "json", false, "print the answer as JSON and nothing else")
+	return c
+}
+
+func (p *program) ask(ctx context.Context, q client.Query, asJSON bool) error {
+	api, err := p.connect()
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	if asJSON {
+		answer, err := api.Answer(ctx, q, domain.NewID())
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.out, "%s\n", answer)
+		return err
+	}
+	screen := p.screen(p.out)
+	defer screen.Close()
+	return showTurn(ctx, api, screen, q)
+}
+
+// showTurn asks and shows the turn to its end. When ctx ends the turn is stopped as well.
+func showTurn(ctx context.Context, api *client.Client, screen *terminal.Screen, q client.Query) error {
+	shown := terminal.NewTurn(screen)
+	shown.Question(q.Query)
+	turnID, events, err := api.Ask(ctx, q, domain.NewID())
+	if err != nil {
+		screen.Status(nil)
+		return err
+	}
+	for event, err := range events {
+		if err == nil {
+			err = shown.Show(event.Type, event)
+		}
+		if err != nil {
+			screen.Status(nil)
+			if ctx.Err() != nil {
+				stopTurn(api, turnID)
+				return domain.Errorf(domain.CodeCanceled, "stopped; the turn %s was canceled", turnID)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// stopTurn tries to end a turn that nobody waits for any more.
+func stopTurn(api *client.Client, turnID string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	_ = api.Cancel(ctx, turnID) // the turn ends by itself otherwise
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
+	sdkclient "go.temporal.io/sdk/client"
+
+	"github.com/harvest-engine/harvest/activities"
+	"github.com/harvest-engine/harvest/api"
+	"github.com/harvest-engine/harvest/internal/config"
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/engine"
+	"github.com/harvest-engine/harvest/internal/graph/pg"
+	"github.com/harvest-engine/harvest/internal/knowledge"
+	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
+	"github.com/harvest-engine/harvest/internal/knowledge/lang"
+	"github.com/harvest-engine/harvest/internal/llm"
+	"github.com/harvest-engine/harvest/internal/obs"
+	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/tools"
+	"github.com/harvest-engine/harvest/worker"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+// servers are what an assembly stands on.
+type servers struct {
+	dsn       string
+	temporal  string // host:port
+	inTheOpen bool   // Temporal is our own child: no TLS, no key
+	combined  bool   // API and worker are one process: one queue for all
+}
+
+// assembly is Harvest put together in this process, not yet running.
+type assembly struct {
+	cfg      *config.Config
+	log      zerolog.Logger
+	pool     *pgxpool.Pool
+	store    *postgres.Store
+	code     *pg.Store
+	chain    *llm.Chain
+	tools    *tools.Registry
+	codec    *worker.Codec
+	temporal sdkclient.Client
+	queues   workflows.Queues
+	engine   *engine.Engine
+}
+
+// assemble migrates the database and connects everything. Close the assembly in the end.
+func assemble(ctx context.Context, cfg *config.Config, log zerolog.Logger, on servers) (*assembly, error) {
+	a := &assembly{cfg: cfg, log: log, queues: queuesOf(cfg, on.combined)}
+	if err := a.connect(ctx, on); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *assembly) connect(ctx context.Context, on servers) (err error) {
+	keys, err := keyring(a.cfg)
+	if err != nil {
+		return err
+	}
+	if a.codec, err = worker.NewCodec(keys); err != nil {
+		return err
+	}
+	if a.chain, err = newChain(a.cfg.LLM); err != nil {
+		return err
+	}
+	if err := postgres.Migrate(ctx, on.dsn); err != nil {
+		return databaseFault(err)
+	}
+	if a.pool, err = postgres.Open(ctx, on.dsn); err != nil {
+		return databaseFault(err)
+	}
+	a.store = postgres.NewStore(a.pool)
+	a.code = pg.New(a.pool, pg.OnSweepError(func(err error) { a.log.Warn().Err(err).Msg("graph_sweep_postponed") }))
+	a.tools = tools.All(tools.Code{Sources: a.code, Graph: a.code, Local: true}, nil)
+	if a.temporal, err = worker.Dial(ctx, a.connection(on)); err != nil {
+		return err
+	}
+	a.engine, err = engine.New(ctx, engine.Config{
+		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
+		Turns: a.store, Ingests: a.store, Events: a.store, Repositories: a.code,
+		Queues: a.queues, Owner: api.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
+		TurnLimits: workflows.TurnLimits{
+			MaxIterations:    a.cfg.Agent.MaxIterations,
+			CompactThreshold: a.cfg.Agent.CompactionThresholdChars,
+			CompactKeep:      a.cfg.Agent.CompactionKeepLast,
+		},
+	})
+	return err
+}
+
+func (a *assembly) connection(on servers) worker.Connection {
+	t := a.cfg.Temporal
+	c := worker.Connection{
+		Address: on.temporal, Namespace: t.Namespace, Codec: a.codec,
+		Log: obs.TemporalLogger(a.log.Level(zerolog.WarnLevel)), // at info the SDK tells every poller
+	}
+	if on.inTheOpen {
+		return c
+	}
+	c.APIKey = t.APIKey.Reveal()
+	if t.TLS.On() {
+		c.TLS = &worker.TLS{CAFile: t.TLS.CA, CertFile: t.TLS.Cert, KeyFile: t.TLS.Key, ServerName: t.TLS.ServerName}
+	}
+	return c
+}
+
+// close frees the connections; what is not there yet is passed over.
+func (a *assembly) close() {
+	if a.temporal != nil {
+		a.temporal.Close()
+	}
+	if a.pool != nil {
+		a.pool.Close()
+	}
+	if a.chain != nil {
+		_ = a.chain.Close() // only idle connections
+	}
+}
+
+func databaseFault(err error) error {
+	return domain.Wrap(domain.CodeUnavailable, err, "the database can't be used")
+}
+
+// queuesOf gives the layout of the task queues. One queue for all is what makes eager
+// starts and eager activities possible.
+func queuesOf(cfg *config.Config, combined bool) workflows.Queues {
+	q := cfg.Temporal.Queues
+	if combined {
+		return workflows.CombinedQueues(q.Turns)
+	}
+	return workflows.Queues{Turns: q.Turns, Models: q.Models, Tools: q.Tools, Ingest: q.Ingest, Deploy: q.Deploy}
+}
+
+// keyring gives the keys of the configuration, or else those of the data folder.
+func keyring(cfg *config.Config) (worker.Keyring, error) {
+	if len(cfg.Temporal.Codec.Keys) == 0 {
+		if err := os.MkdirAll(cfg.Data.Dir, 0o711); err != nil {
+			return nil, fmt.Errorf("make the data folder: %w", err)
+		}
+		return worker.OpenKeyFile(filepath.Join(cfg.Data.Dir, keyFile))
+	}
+	active := cfg.Temporal.Codec.Active
+	ids := slices.Sorted(maps.Keys(cfg.Temporal.Codec.Keys))
+	if active == "" {
+		active = ids[0] // the only one: the configuration is checked
+	}
+	ids = append(slices.DeleteFunc(ids, func(id string) bool { return id == active }), active)
+	keys := make(worker.Keyring, 0, len(ids))
+	for _, id := range ids {
+		secret, err := base64.StdEncoding.DecodeString(cfg.Temporal.Codec.Keys[id].Reveal())
+		if err != nil {
+			return nil, domain.Invalid("temporal.codec.keys."+id, "is not base64")
+		}
+		keys = append(keys, worker.Key{ID: id, Secret: secret})
+	}
+	return keys, nil
+}
+
+// newWorker builds the worker of this process; serve names the queues to work on, none for
+// all.
+func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worker, error) {
+	budgets := activities.Budgets{PerTurn: a.cfg.Agent.MaxTurnCost, PerDay: a.cfg.Agent.MaxDayCost}
+	return worker.New(worker.Config{
+		Client: a.temporal, Queues: a.queues, Log: a.log, Serve: serve, OnFatal: onFatal,
+		Activities: worker.Activities{
+			Turn:   &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.code},
+			Model:  &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Budgets: budgets},
+			Tool:   &activities.Tool{Store: a.store, Tools: a.tools},
+			Ingest: &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.code},
+		},
+	})
+}
+
+func (a *assembly) newReader() *knowledge.Reader {
+	return knowledge.NewReader(knowledge.Config{
+		Sources: a.code, Graph: a.code,
+		Git:         gitrepo.NewStore(gitrepo.Config{Dir: filepath.Join(a.cfg.Data.Dir, "repositories"), Environ: os.Environ()}),
+		Extractor:   knowledge.Extractor{Version: lang.Version, Detect: lang.Detect, Extract: lang.Extract},
+		Credentials: credentialsOf(a.cfg.Repositories),
+		MaxSize:     a.cfg.Ingest.MaxFileBytes,
+		Workers:     runtime.GOMAXPROCS(0),
+		GOROOT:      goRoot(),
+	})
+}
+
+// credentialsOf finds the credentials of a repository by its name, or by its address where
+// the configuration gives it no name.
+func credentialsOf(configured []config.Repository) func(domain.Repository) gitrepo.Credentials {
+	return func(repo domain.Repository) gitrepo.Credentials {
+		for _, c := range configured {
+			if c.URL.Reveal() == repo.URL && (c.Name == "" || c.Name == repo.Name) {
+				return gitrepo.Credentials{Token: c.Token.Reveal(), SSHKeyPath: c.SSHKey}
+			}
+		}
+		return gitrepo.Credentials{}
+	}
+}
+
+// goRoot asks the go tool for its standard library, whose types make the edges of Go code
+// exact; "" where there is no go tool.
+func goRoot() string {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// configured are the repositories of the configuration, as orders to read them.
+func (a *assembly) configured() []domain.IngestRequest {
+	requests := make([]domain.IngestRequest, 0, len(a.cfg.Repositories))
+	for _, r := range a.cfg.Repositories {
+		requests = append(requests, domain.IngestRequest{
+			Name: r.Name, URL: r.URL.Reveal(), Refs: r.Refs, AllTags: r.AllTags, Worktree: r.Worktree, Watch: r.Watch, AnyPath: true,
+		})
+	}
+	return requests
+}
+
+// checks are what GET /ready asks about.
+func (a *assembly) checks() []api.Check {
+	return []api.Check{
+		{Name: "postgres", Test: func(ctx context.Context) error { return a.pool.Ping(ctx) }},
+		{Name: "graph", Test: a.code.Check},
+		{Name: "temporal", Test: func(ctx context.Context) error {
+			_, err := a.temporal.CheckHealth(ctx, &sdkclient.CheckHealthRequest{})
+			return err
+		}},
+	}
+}
+
+var errFatal = errors.New("the worker was refused by Temporal")

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// The environment that names a server on another machine.
+const (
+	urlVariable   = "HARVEST_URL"
+	tokenVariable = "HARVEST_TOKEN"
+)
+
+// connect gives a client of the running Harvest: the one that the environment names, or the
+// one of the data folder.
+func (p *program) connect() (*client.Client, error) {
+	if base, ok := p.env(urlVariable); ok && base != "" {
+		token, ok := p.env(tokenVariable)
+		if !ok || token == "" {
+			return nil, domain.Errorf(domain.CodeUnauthorized, "%s is set, but %s is not; set it to the server's owner token", urlVariable, tokenVariable)
+		}
+		return client.New(base, token, client.DefaultPatience), nil
+	}
+	dir, err := p.findDataDir()
+	if err != nil {
+		return nil, err
+	}
+	running, err := readInstance(dir)
+	if err != nil {
+		return nil, err
+	}
+	token, err := readToken(dir)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(running.API, token, client.DefaultPatience), nil
+}
+
+// findDataDir gives the data folder that the flags or the configuration name; where that is
+// the default, also one that lies in a folder above.
+func (p *program) findDataDir() (string, error) {
+	cfg, err := p.configure()
+	if err != nil {
+		return "", err
+	}
+	if p.dataDir != "" || filepath.Base(cfg.Data.Dir) != ".harvest" {
+		return cfg.Data.Dir, nil
+	}
+	for dir := filepath.Dir(cfg.Data.Dir); ; dir = filepath.Dir(dir) {
+		candidate := filepath.Join(dir, ".harvest")
+		if _, err := os.Stat(filepath.Join(candidate, instanceFile)); err == nil {
+			return candidate, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return cfg.Data.Dir, nil
+		}
+	}
+}
+
+// addressOf makes a local path absolute, so that the server finds it from its own folder;
+// other addresses stay as they are.
+func addressOf(text string) (string, error) {
+	if _, err := os.Stat(text); err != nil {
+		return text, nil
+	}
+	path, err := filepath.Abs(text)
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", text, err)
+	}
+	return path, nil
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// The files that processes of one data folder share.
+const (
+	instanceFile = "instance.json"
+	tokenFile    = "owner-token"
+	keyFile      = "encryption-keys"
+)
+
+// instance says where the running Harvest of a data folder is.
+type instance struct {
+	PID        int       `json:"pid"`
+	API        string    `json:"api"`         // http://127.0.0.1:8080
+	TemporalUI string    `json:"temporal_ui"` // with its path; "" for none
+	Temporal   string    `json:"temporal"`    // host:port
+	Version    string    `json:"version"`
+	StartedAt  time.Time `json:"started_at"`
+}
+
+func (i instance) write(dataDir string) error {
+	text, err := json.MarshalIndent(i, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(dataDir, instanceFile), append(text, '\n'))
+}
+
+func readInstance(dataDir string) (instance, error) {
+	var i instance
+	text, err := os.ReadFile(filepath.Join(dataDir, instanceFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return i, domain.Errorf(domain.CodeUnavailable,
+			"no harvest runs on the data folder %s; start it with: harvest up (or name another folder with --data-dir)", dataDir)
+	}
+	if err != nil {
+		return i, fmt.Errorf("find the running harvest: %w", err)
+	}
+	if err := json.Unmarshal(text, &i); err != nil {
+		return i, fmt.Errorf("read %s: %w", filepath.Join(dataDir, instanceFile), err)
+	}
+	return i, nil
+}
+
+// removeInstance is done at an orderly end; a killed process leaves the file behind, and
+// its successor replaces it.
+func removeInstance(dataDir string) { _ = os.Remove(filepath.Join(dataDir, instanceFile)) }
+
+func readToken(dataDir string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dataDir, tokenFile))
+	if err != nil {
+		return "", domain.Wrap(domain.CodeUnauthorized, err,
+			"the owner token can't be read; run this as the user who started harvest, or name its data folder with --data-dir")
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// ownerToken reads the token of the data folder, and makes one where there is none. It is
+// for its owner's eyes alone.
+func ownerToken(dataDir string) (string, error) {
+	if err := os.MkdirAll(dataDir, 0o711); err != nil {
+		return "", fmt.Errorf("make the data folder: %w", err)
+	}
+	path := filepath.Join(dataDir, tokenFile)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		token := rand.Text()
+		return token, replaceFile(path, []byte(token+"\n"))
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the owner token: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", domain.Errorf(domain.CodeForbidden, "%s is open to others (mode %04o); run: chmod 600 %s", path, info.Mode().Perm(), path)
+	}
+	return readToken(dataDir)
+}
+
+// replaceFile writes a private file so that readers see the old one or the new one, whole.
+func replaceFile(path string, text []byte) error {
+	draft, err := os.CreateTemp(filepath.Dir(path), ".draft-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = draft.Write(text)
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
+		err = os.Rename(draft.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(draft.Name())
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/terminal"
+	"github.com/harvest-engine/harvest/internal/config"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// defaultConfig is read where --config names no file and it is there.
+const defaultConfig = "harvest.toml"
+
+// program is what the commands share.
+type program struct {
+	in   *os.File
+	out  *os.File // answers
+	errs *os.File // all else
+	env  func(string) (string, bool)
+
+	configPath string
+	dataDir    string
+	plain      bool
+}
+
+// usageError is a command line that can't be understood.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.command()
+	root.SetArgs(args)
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.errs)
+	command, err := root.ExecuteContextC(ctx)
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintf(p.errs, "harvest: %v\nSee: %s --help\n", err, command.CommandPath())
+		return exitUsage
+	case ctx.Err() != nil && domain.CodeOf(err) != domain.CodeCanceled && errors.Is(err, context.Canceled):
+		fmt.Fprintln(p.errs, "harvest: stopped")
+	default:
+		fmt.Fprintf(p.errs, "harvest: %v\n", err)
+	}
+	return exitFailed
+}
+
+func (p *program) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "harvest",
+		Short: "Answers questions about code, with citations, durably",
+		Long: `Harvest reads repositories into a graph and answers questions about them with citations.
+It runs on Temporal and PostgreSQL, which it starts itself where they are not given.
+
+Try it:  harvest demo`,
+		Args:          usage(cobra.NoArgs),
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	flags := root.PersistentFlags()
+	flags.StringVar(&p.configPath, "config", "", "configuration file (default "+defaultConfig+" where there is one)")
+	flags.StringVar(&p.dataDir, "data-dir", "", "folder of all data (default .harvest)")
+	flags.BoolVar(&p.plain, "plain", false, "no colours and no moving lines, also on a terminal")
+	root.AddCommand(p.upCommand(), p.demoCommand(), p.askCommand(), p.ingestCommand(), p.doctorCommand(),
+		p.serveCommand(), p.workerCommand(), p.migrateCommand(), p.versionCommand())
+	return root
+}
+
+// usage makes the errors of a check of arguments usage errors.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+// configure loads the configuration; flags win over it.
+func (p *program) configure() (*config.Config, error) {
+	path := p.configPath
+	if path == "" {
+		if _, err := os.Stat(defaultConfig); err == nil {
+			path = defaultConfig
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("look for %s: %w", defaultConfig, err)
+		}
+	}
+	cfg, err := config.Load(path, p.env)
+	if err != nil {
+		return nil, err
+	}
+	if p.dataDir != "" {
+		cfg.Data.Dir = p.dataDir
+	}
+	if cfg.Data.Dir, err = filepath.Abs(cfg.Data.Dir); err != nil {
+		return nil, fmt.Errorf("find the data folder: %w", err)
+	}
+	return cfg, nil
+}
+
+// screen opens the terminal for people; close it in the end.
+func (p *program) screen(file *os.File) *terminal.Screen {
+	_, noColor := p.env("NO_COLOR")
+	term, _ := p.env("TERM")
+	return terminal.Open(file, p.plain || noColor || term == "dumb")
+}

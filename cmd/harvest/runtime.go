@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"go.temporal.io/sdk/converter"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/harvest-engine/harvest/api"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// shutdownLimit is how long requests that run may take to end; open streams end at once.
+const shutdownLimit = 5 * time.Second
+
+// halves say which parts of an assembly run in this process.
+type halves struct {
+	listener   net.Listener // of the API; nil for none
+	token      string       // the owner's
+	temporalUI string       // address behind /temporal/; "" for none
+	worker     bool
+	queues     []string // that the worker serves; none for all
+	// ready is called once everything runs; its error ends it.
+	ready func(ctx context.Context) error
+}
+
+// run runs the halves until ctx ends or one of them can't go on, and stops them in order:
+// first no new requests, then no new work, then the connections that the work needed.
+func (a *assembly) run(ctx context.Context, h halves) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	beneath, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	var base errgroup.Group
+	base.Go(func() error { return a.watch(cancel, a.store.Serve(beneath)) })
+	if h.listener != nil {
+		base.Go(func() error { return a.watch(cancel, a.engine.Run(beneath)) })
+	}
+	err := a.runAbove(ctx, cancel, h)
+	release()
+	return errors.Join(err, base.Wait())
+}
+
+// watch ends the rest when a part ends with an error.
+func (a *assembly) watch(cancel context.CancelCauseFunc, err error) error {
+	if err != nil {
+		cancel(err)
+	}
+	return err
+}
+
+// runAbove runs what stands on the store and the engine.
+func (a *assembly) runAbove(ctx context.Context, cancel context.CancelCauseFunc, h halves) error {
+	if h.worker {
+		w, err := a.newWorker(h.queues, func(err error) { cancel(errors.Join(errFatal, err)) })
+		if err != nil {
+			return err
+		}
+		if err := w.Start(); err != nil {
+			return err
+		}
+		defer w.Stop()
+	}
+	if h.listener != nil {
+		stop, err := a.serveAPI(h, cancel)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		a.engine.SyncConfigured(ctx, a.configured())
+	}
+	if h.ready != nil {
+		if err := h.ready(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// serveAPI begins to answer requests, and gives the function that ends it.
+func (a *assembly) serveAPI(h halves, cancel context.CancelCauseFunc) (stop func(), err error) {
+	cfg := api.Config{
+		Turns: a.engine, Ingests: a.engine, Sources: a.code, Graph: a.code,
+		Providers: picker{a.chain}, Describer: a.tools, Checks: a.checks(), Log: a.log,
+		OwnerToken: h.token, Hosts: a.cfg.Server.Hosts,
+		Codec: converter.NewPayloadCodecHTTPHandler(a.codec),
+	}
+	if h.temporalUI != "" {
+		if cfg.TemporalUI, err = url.Parse(h.temporalUI); err != nil {
+			return nil, domain.Invalid("temporal.ui_url", "%q is not an address", h.temporalUI)
+		}
+		cfg.UIOrigins = originsOf(cfg.TemporalUI)
+	}
+	server, err := api.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("set the API up: %w", err)
+	}
+	serving := server.HTTP()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := serving.Serve(h.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			cancel(fmt.Errorf("serve the API: %w", err))
+		}
+	}()
+	return func() {
+		limit, end := context.WithTimeout(context.Background(), shutdownLimit)
+		defer end()
+		if serving.Shutdown(limit) != nil {
+			_ = serving.Close() // what did not end in time is cut off
+		}
+		<-done
+	}, nil
+}
+
+// originsOf are the origins under which a browser may show the UI at the address.
+func originsOf(u *url.URL) []string {
+	origins := []string{u.Scheme + "://" + u.Host}
+	if u.Hostname() == "127.0.0.1" {
+		origins = append(origins, u.Scheme+"://localhost:"+u.Port())
+	}
+	return origins
+}

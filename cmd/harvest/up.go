@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/harvest-engine/harvest/api"
+	"github.com/harvest-engine/harvest/cmd/harvest/terminal"
+	"github.com/harvest-engine/harvest/internal/config"
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/embedded"
+	"github.com/harvest-engine/harvest/internal/obs"
+)
+
+// uiPath is where the Temporal UI's pages are, here and behind the API.
+const uiPath = "/temporal"
+
+// ports are where an own stack listens, on the loopback interface.
+type ports struct{ api, ui, temporal, postgres int }
+
+func (o *ports) flags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.IntVar(&o.api, "port", 0, "port of the API (default 8080)")
+	flags.IntVar(&o.ui, "temporal-ui-port", 8233, "port of the Temporal UI")
+	flags.IntVar(&o.temporal, "temporal-port", 7233, "port of Temporal")
+	flags.IntVar(&o.postgres, "postgres-port", 7432, "port of PostgreSQL")
+}
+
+func (p *program) upCommand() *cobra.Command {
+	var o ports
+	c := &cobra.Command{
+		Use:   "up",
+		Short: "Run everything: API, worker, Temporal and PostgreSQL",
+		Long: `Runs the API and the worker in this process, and Temporal and PostgreSQL as its children, on
+this machine only and with all data in one folder. DATABASE_URL and TEMPORAL_ADDRESS name
+servers that run already. Ctrl-C stops all in order; what was under way goes on at the next up.`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			screen := p.screen(p.errs)
+			defer screen.Close()
+			return p.up(c.Context(), o, upOptions{service: "up", screen: screen, log: screen})
+		},
+	}
+	o.flags(c)
+	return c
+}
+
+// upOptions tell up and demo apart.
+type upOptions struct {
+	service string // names the process in logs
+	screen  *terminal.Screen
+	log     io.Writer
+	// ready is called once everything runs; its error ends it. nil: tell the addresses.
+	ready func(ctx context.Context, running instance) error
+}
+
+// up starts the servers, runs Harvest on them until ctx ends, and stops all.
+func (p *program) up(ctx context.Context, o ports, how upOptions) error {
+	cfg, err := p.configure()
+	if err != nil {
+		return err
+	}
+	if o.api == 0 {
+		o.api = cfg.Server.Port
+	}
+	log, err := newLog(cfg, how)
+	if err != nil {
+		return err
+	}
+	for _, notice := range cfg.Notices {
+		log.Warn().Str("key", notice.Key).Int("line", notice.Line).Msg(notice.Text)
+	}
+	var listener net.Listener
+	options := stackOptions(cfg, o, how, log)
+	options.Reserve = func() (err error) {
+		listener, err = listen("127.0.0.1", o.api)
+		return err
+	}
+	stack, err := embedded.Start(ctx, options)
+	if err != nil {
+		if listener != nil {
+			listener.Close()
+		}
+		return err
+	}
+	err = p.upOn(ctx, cfg, stack, listener, how, log)
+	if ctx.Err() != nil {
+		how.screen.Status(func(int) string { return "stopping" })
+	}
+	if stopErr := stack.Stop(); err == nil {
+		err = stopErr
+	}
+	how.screen.Status(nil)
+	return err
+}
+
+func newLog(cfg *config.Config, how upOptions) (zerolog.Logger, error) {
+	format := cfg.Log.Format
+	if format == obs.FormatAuto && how.log == io.Writer(how.screen) && how.screen.Fancy() {
+		format = obs.FormatConsole
+	}
+	return obs.New(how.log, format, cfg.Log.Level, how.service)
+}
+
+func stackOptions(cfg *config.Config, o ports, how upOptions, log zerolog.Logger) embedded.Options {
+	return embedded.Options{
+		DataDir: cfg.Data.Dir, CacheDir: embedded.DefaultCacheDir(),
+		DatabaseURL: cfg.Database.URL.Reveal(), NoTemporal: cfg.Temporal.Address != "",
+		PostgresPort: o.postgres, TemporalPort: o.temporal, UIPort: o.ui, UIPath: uiPath,
+		CodecEndpoint: "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(o.api)) + "/temporal-codec",
+		Namespace:     cfg.Temporal.Namespace,
+		Progress:      terminal.NewStart(how.screen).Show, Log: log,
+	}
+}
+
+// listen takes a port, or says in words which one is taken and what to do.
+func listen(host string, port int) (net.Listener, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return nil, domain.Wrap(domain.CodeConflict, err,
+			"port %d, for the API, can't be used; end the program that uses it, or choose another port with --port", port)
+	}
+	return listener, nil
+}
+
+// upOn runs Harvest on servers that run.
+func (p *program) upOn(ctx context.Context, cfg *config.Config, stack *embedded.Stack, listener net.Listener, how upOptions, log zerolog.Logger) error {
+	defer listener.Close() // the API closes it first, where it came to that
+	on := servers{dsn: stack.DSN(), temporal: stack.TemporalAddress(), inTheOpen: true, combined: true}
+	ui := stack.UIAddress()
+	if on.temporal == "" {
+		on.temporal, on.inTheOpen, ui = cfg.Temporal.Address, false, cfg.Temporal.UIURL
+	}
+	a, err := assemble(ctx, cfg, log, on)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	token, err := ownerToken(cfg.Data.Dir)
+	if err != nil {
+		return err
+	}
+	running := instance{
+		PID: os.Getpid(), API: "http://" + listener.Addr().String(), TemporalUI: ui, Temporal: on.temporal,
+		Version: versionName(), StartedAt: time.Now().UTC(),
+	}
+	defer removeInstance(cfg.Data.Dir)
+	return a.run(ctx, halves{
+		listener: listener, token: token, temporalUI: ui, worker: true,
+		ready: func(ctx context.Context) error {
+			if err := running.write(cfg.Data.Dir); err != nil {
+				return err
+			}
+			log.Info().Str("api", running.API).Str("temporal_ui", running.TemporalUI).Str("data", cfg.Data.Dir).Msg("ready")
+			if how.ready != nil {
+				return how.ready(ctx, running)
+			}
+			tellAddresses(how.screen, running, token)
+			return nil
+		},
+	})
+}
+
+// tellAddresses says where what is.
+func tellAddresses(screen *terminal.Screen, running instance, token string) {
+	bold := func(text string) string { return screen.Style(terminal.Bold, text) }
+	screen.Line("")
+	screen.Line("  API          %s", bold(running.API))
+	if running.TemporalUI != "" {
+		screen.Line("  Temporal UI  %s", bold(running.API+uiPath+"/"))
+		screen.Line("               %s", screen.Style(terminal.Dim, "sign in with "+api.SignInURL(running.API, token, time.Now())))
+	}
+	screen.Line("  Ask          %s", bold(command()+` ask "…"`))
+	screen.Line("  Stop         %s\n", bold("Ctrl-C"))
+}
+
+// command is how this program was called, for commands that people are told to type.
+func command() string {
+	if dir := filepath.Dir(os.Args[0]); filepath.Base(filepath.Dir(dir)) == "b001" || filepath.Base(dir) == "exe" {
+		return "go run ./cmd/harvest"
+	}
+	return fmt.Sprint(os.Args[0])
+}
