@@ -17,7 +17,7 @@ import (
 func TestEveryRouteNeedsTheToken(t *testing.T) {
 	t.Parallel()
 	f := start(t, withTemporal(t, http.NotFoundHandler()))
-	open := map[string]bool{"GET /health": true, "GET /ready": true, "GET /auth/config": true, "GET /auth/owner": true, "OPTIONS /temporal-codec/decode": true}
+	open := map[string]bool{"GET /health": true, "GET /ready": true, "GET /auth/config": true, "GET /openapi.yaml": true, "GET /auth/owner": true, "OPTIONS /temporal-codec/decode": true}
 	routes := f.server.Routes()
 	if len(routes) < 20 {
 		t.Fatalf("only %d routes", len(routes))

@@ -183,7 +183,7 @@ func (f *fakeEngine) AddRepository(_ context.Context, req domain.IngestRequest) 
 	var run domain.Ingest
 	f.change(func() {
 		f.ingests = append(f.ingests, req)
-		run = domain.Ingest{ID: fmt.Sprintf("run-%d", len(f.ingests)), Repository: req.Name, Status: domain.IngestQueued, CreatedAt: day}
+		run = domain.Ingest{ID: fmt.Sprintf("run-%d", len(f.ingests)), Repository: req.Name, Kind: domain.IngestRead, Status: domain.IngestQueued, CreatedAt: day}
 		f.runs[run.ID] = run
 	})
 	return run, nil

@@ -34,7 +34,7 @@ func (s *Server) ingestEvents(ctx context.Context, r request[none]) (following, 
 		return following{}, err
 	}
 	return following{
-		over: run.Status == domain.IngestDone || run.Status == domain.IngestFailed,
+		over: run.Status.Final(),
 		events: func(ctx context.Context, after domain.Cursor) iter.Seq2[domain.Event, error] {
 			return s.Ingests.FollowIngest(ctx, run.ID, after)
 		},

@@ -38,6 +38,7 @@ func (s *Server) routes() []route {
 	table := []route{
 		{http.MethodGet, "/health", public, noBody, endpoint(s, http.StatusOK, s.health)},
 		{http.MethodGet, "/ready", probe, noBody, endpoint(s, http.StatusOK, s.readiness)},
+		{http.MethodGet, "/openapi.yaml", public, noBody, s.describeAPI},
 		{http.MethodGet, "/auth/config", public, noBody, endpoint(s, http.StatusOK, s.authConfig)},
 		{http.MethodGet, "/auth/owner", public, noBody, s.signIn},
 

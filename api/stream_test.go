@@ -208,6 +208,7 @@ func TestKeepAliveAndDrain(t *testing.T) {
 	}
 	blocked := make(chan string, 1)
 	go func() {
+		defer close(blocked)
 		resp, text := f.call(t, "POST", "/query", `{"query":"q"}`)
 		blocked <- fmt.Sprint(resp.StatusCode, " ", text)
 	}()

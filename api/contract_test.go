@@ -1,0 +1,192 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/google/go-cmp/cmp"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+var contract = sync.OnceValues(func() (*openapi3.T, error) {
+	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	if err != nil {
+		return nil, err
+	}
+	return doc, doc.Validate(context.Background()) // with its examples
+})
+
+func document(t *testing.T) *openapi3.T {
+	t.Helper()
+	doc, err := contract()
+	if err != nil {
+		t.Fatalf("openapi.yaml: %v", err)
+	}
+	return doc
+}
+
+func TestDocumentHasTheRoutes(t *testing.T) {
+	t.Parallel()
+	f := start(t, withTemporal(t, http.NotFoundHandler()))
+	var want []string
+	for _, r := range f.server.Routes() {
+		if strings.Contains(r, "/temporal/") {
+			continue // pages of another program
+		}
+		var parts []string
+		for part := range strings.SplitSeq(r, "/") {
+			if name, isParam := strings.CutPrefix(part, ":"); isParam {
+				part = "{" + name + "}"
+			}
+			parts = append(parts, part)
+		}
+		want = append(want, strings.Join(parts, "/"))
+	}
+	var got []string
+	ids := map[string]bool{}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			got = append(got, method+" "+path)
+			if op.OperationID == "" || op.Summary == "" || ids[op.OperationID] {
+				t.Errorf("%s %s needs an id of its own and a summary", method, path)
+			}
+			ids[op.OperationID] = true
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("routes (-routes.go +openapi.yaml):\n%s", diff)
+	}
+}
+
+func TestDocumentIsServed(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	want, err := os.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, text := f.call(t, "GET", "/openapi.yaml", "", "Authorization: "); resp.StatusCode != 200 || text != string(want) {
+		t.Errorf("%d, %d bytes", resp.StatusCode, len(text))
+	}
+}
+
+// checkContract holds a real request and its answer against the document.
+func checkContract(t *testing.T, req *http.Request, body string, resp *http.Response, text string) {
+	t.Helper()
+	doc, err := contract()
+	if err != nil {
+		t.Errorf("openapi.yaml: %v", err) // not fatal: calls may run on other goroutines
+		return
+	}
+	path, item, params := findPath(doc, req.URL.EscapedPath())
+	if item == nil || item.GetOperation(req.Method) == nil {
+		return // a route that does not exist: nothing is promised
+	}
+	req.Body = io.NopCloser(strings.NewReader(body))
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	options := &openapi3filter.Options{
+		IncludeResponseStatus: true, ExcludeResponseBody: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"),
+		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+	}
+	input := &openapi3filter.RequestValidationInput{
+		Request: req, PathParams: params, Options: options,
+		Route: &routers.Route{Spec: doc, Path: path, PathItem: item, Method: req.Method, Operation: item.GetOperation(req.Method)},
+	}
+	err = openapi3filter.ValidateRequest(t.Context(), input)
+	if err != nil && resp.StatusCode < 400 {
+		t.Errorf("%s %s was accepted against the document: %v", req.Method, path, err)
+	}
+	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input, Status: resp.StatusCode, Header: resp.Header,
+		Body: io.NopCloser(bytes.NewReader([]byte(text))), Options: options,
+	})
+	if err != nil {
+		t.Errorf("%s %s: %d is not as documented: %v", req.Method, path, resp.StatusCode, err)
+	}
+}
+
+func findPath(doc *openapi3.T, escaped string) (string, *openapi3.PathItem, map[string]string) {
+	parts := strings.Split(escaped, "/")
+	best, params := "", map[string]string{}
+	for path := range doc.Paths.Map() {
+		pattern := strings.Split(path, "/")
+		if len(pattern) != len(parts) {
+			continue
+		}
+		found := map[string]string{}
+		fits := true
+		for i, p := range pattern {
+			switch {
+			case strings.HasPrefix(p, "{"):
+				found[strings.Trim(p, "{}")] = parts[i]
+			case p != parts[i]:
+				fits = false
+			}
+		}
+		if fits && (best == "" || len(found) < len(params)) {
+			best, params = path, found
+		}
+	}
+	if best == "" {
+		return "", nil, nil
+	}
+	return best, doc.Paths.Value(best), params
+}
+
+// Each event type has its schema, and the payloads that the engine writes fit it.
+func TestEventsAreAsDocumented(t *testing.T) {
+	t.Parallel()
+	schema := document(t).Components.Schemas["Event"].Value
+	payloads := map[domain.EventType]string{
+		domain.EventUserMessage:    `{"query":"q","username":"owner","attachments":[{"name":"a","mime_type":"b/c","size":1}],"turn_id":"t"}`,
+		domain.EventIntent:         `{"mode":"research"}`,
+		domain.EventPhase:          `{"label":"Searching codebase"}`,
+		domain.EventThinkingDelta:  `{"text":"a"}`,
+		domain.EventTextDelta:      `{"text":"a"}`,
+		domain.EventToolCall:       `{"id":"c","name":"n","input":{},"description":"d"}`,
+		domain.EventToolResult:     `{"id":"c","name":"n","preview":"p","error":false}`,
+		domain.EventQuestion:       `{"question":"q","choices":["a"]}`,
+		domain.EventConfirmAction:  `{"id":"c","name":"n","input":{},"description":"d"}`,
+		domain.EventTitleUpdated:   `{"title":"t"}`,
+		domain.EventRetry:          `{"reason":"r","provider":"p","wait_ms":5,"discard":true}`,
+		domain.EventFailover:       `{"from":"a","to":"b","reason":"rate_limited"}`,
+		domain.EventCompacted:      `{"messages":4,"characters":50000}`,
+		domain.EventDone:           `{"answer":"a","sources":[],"tool_calls_made":0,"provider_used":null}`,
+		domain.EventError:          `{"message":"m","code":"timeout"}`,
+		domain.EventCanceled:       `{"message":"m"}`,
+		domain.EventIngestProgress: `{"repository":"r","phase":"parse","files_done":1,"files_total":2}`,
+		domain.EventIngestDone:     `{"ingest_id":"i","repository":"r","versions":1}`,
+		domain.EventIngestFailed:   `{"message":"m","code":"upstream"}`,
+	}
+	for kind, payload := range payloads {
+		var value any
+		if err := json.Unmarshal(domain.Event{Type: kind, Payload: json.RawMessage(payload)}.JSON(), &value); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.VisitJSON(value); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	for _, wrong := range []string{`{"type":"nothing"}`, `{"type":"text_delta"}`, `{"type":"done","answer":1}`, `{}`} {
+		var value any
+		_ = json.Unmarshal([]byte(wrong), &value)
+		if schema.VisitJSON(value) == nil {
+			t.Errorf("%s fits the schema", wrong)
+		}
+	}
+}
