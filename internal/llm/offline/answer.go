@@ -22,6 +22,7 @@ func (p *plan) answer(q question) string {
 		return notice + "\n\nNothing found: no repository has been read yet."
 	}
 	at := focusOf(q, repos)
+	q = q.within(at)
 	switch q.kind {
 	case kindList:
 		return p.list(repos)
@@ -33,6 +34,8 @@ func (p *plan) answer(q question) string {
 		return p.changed(q, at)
 	case kindFile, kindImports:
 		return p.file(q, at)
+	case kindConfigured:
+		return p.configured(q, at)
 	}
 	got, ok := p.gather(q, at)
 	if !ok {
@@ -50,8 +53,6 @@ func (p *plan) answer(q question) string {
 		return p.relation(q, got, callees)
 	case kindReferences:
 		return p.relation(q, got, references)
-	case kindConfigured:
-		return p.configured(q, at, got)
 	}
 	return p.how(q, got)
 }
@@ -107,8 +108,8 @@ func (p *plan) where(q question, got found) string {
 		w.line("`%s` (%s) is defined in `%s` %s.", m.name, m.kind, m.file, m.span(m.end))
 		w.extract(m, q, 30)
 	}
-	w.others("Also found", without(got.symbols, main), 7)
-	w.lines("Mentioned in", outside(got.matches, got.symbols), 4)
+	w.others("Also found", got.rest(q, main), 7)
+	w.lines("Mentioned in", near(outside(got.matches, got.symbols), main), 4)
 	return w.String()
 }
 
@@ -141,6 +142,13 @@ func (p *plan) sources(list []finding) []finding {
 func without(list, shown []finding) []finding {
 	return slices.DeleteFunc(slices.Clone(list), func(f finding) bool {
 		return slices.ContainsFunc(shown, func(s finding) bool { return s.place == f.place })
+	})
+}
+
+// near gives the text matches of the repositories in which the shown symbols are.
+func near(matches, shown []finding) []finding {
+	return slices.DeleteFunc(slices.Clone(matches), func(m finding) bool {
+		return !slices.ContainsFunc(shown, func(s finding) bool { return s.repo == m.repo })
 	})
 }
 

@@ -53,7 +53,7 @@ const (
 )
 
 var (
-	askedLine   = regexp.MustCompile(`(?m)^user: (.+)$`) // of a transcript
+	askedLine   = regexp.MustCompile(`(?m)^user: (.+)$`)  // of a transcript
 	summaryLine = regexp.MustCompile(`(?m)^- ([^\[].*)$`) // of an earlier summary
 )
 

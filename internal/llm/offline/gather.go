@@ -47,8 +47,18 @@ func (f found) top(n int) []finding {
 	return out
 }
 
-// gather searches for what the question names and says. ok is false while the plan waits.
-func (p *plan) gather(q question, at focus) (found, bool) {
+// rest gives the symbols worth a line beside those shown: of the same repositories, close
+// to the best in score, and no tests unless they were asked for.
+func (f found) rest(q question, shown []finding) []finding {
+	const behind = 0.35
+	return slices.DeleteFunc(near(without(f.symbols, shown), shown), func(s finding) bool {
+		return isTest(s.file) && !q.testing() || s.score < behind*f.symbols[0].score && len(q.names) == 0 || s.score <= 0
+	})
+}
+
+// gather searches for what the question names and says. lines are text matches that were
+// found otherwise. ok is false while the plan waits.
+func (p *plan) gather(q question, at focus, lines ...finding) (found, bool) {
 	var pool []finding
 	for _, n := range q.names[:min(len(q.names), maxNames)] {
 		pool = append(pool, p.find("search_symbols", at.with(input{"query": n, "limit": hitsAsked}))...)
@@ -62,7 +72,7 @@ func (p *plan) gather(q question, at focus) (found, bool) {
 	for _, file := range q.paths {
 		pool = append(pool, p.fileSymbols(at, file)...)
 	}
-	matches := p.text(q, at)
+	matches := append(slices.Clone(lines), p.text(q, at)...)
 	if p.waiting() {
 		return found{}, false
 	}
@@ -70,11 +80,10 @@ func (p *plan) gather(q question, at focus) (found, bool) {
 	if len(first.exact(q)) > 0 && len(q.names) > 0 {
 		return first, true
 	}
-	pool = append(pool, p.around(matches, q)...)
-	if len(matches) == 0 {
-		more := p.singleWords(q, at)
-		matches = append(matches, more...)
+	if len(matches) == len(lines) {
+		matches = append(matches, p.singleWords(q, at)...)
 	}
+	pool = append(pool, p.around(matches, q)...)
 	if p.waiting() {
 		return found{}, false
 	}

@@ -3,6 +3,7 @@ package offline
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -55,9 +56,11 @@ func (w *writer) outline(name, text string) {
 	w.others("Most referenced symbols", symbols(parseFindings(central)), 10)
 }
 
-// readmeLead gives the first paragraph of prose of a README in numbered lines.
+// readmeLead gives the paragraph of a README, in numbered lines, that says what the thing
+// is, or else the first one.
 func readmeLead(readme string) string {
-	var words []string
+	var paragraphs []string
+	open := false
 	for _, line := range strings.Split(readme, "\n") {
 		m := sourceLine.FindStringSubmatch(line)
 		if m == nil {
@@ -65,15 +68,23 @@ func readmeLead(readme string) string {
 		}
 		text := strings.TrimSpace(m[2])
 		prose := text != "" && !strings.ContainsAny(text[:1], "#![<=-|`*")
-		if !prose && len(words) > 0 {
-			break
+		switch {
+		case prose && open:
+			paragraphs[len(paragraphs)-1] += " " + text
+		case prose:
+			paragraphs = append(paragraphs, text)
 		}
-		if prose {
-			words = append(words, text)
+		open = prose
+	}
+	for _, text := range paragraphs {
+		if definition.MatchString(text) {
+			return cut(text, 400)
 		}
 	}
-	return cut(strings.Join(words, " "), 400)
+	return cut(strings.Join(paragraphs[:min(len(paragraphs), 1)], ""), 400)
 }
+
+var definition = regexp.MustCompile(`(?i)\b(is|are) (a|an|the)\b`)
 
 // outlines compares two versions as a whole: what the outlines tell.
 func (p *plan) outlines(q question, at focus) string {

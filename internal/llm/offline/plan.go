@@ -122,6 +122,24 @@ func focusOf(q question, repos []repo) focus {
 	return f
 }
 
+// within leaves the names of the repository and the version out of what is searched for:
+// in their own repository they stand everywhere.
+func (q question) within(at focus) question {
+	if len(at.repos) == 0 {
+		return q
+	}
+	own := func(w string) bool {
+		return at.repo != "" && (strings.EqualFold(w, at.repo) || strings.EqualFold(w, base(at.repo))) || w == at.version
+	}
+	rest := q
+	rest.words = slices.DeleteFunc(slices.Clone(q.words), own)
+	rest.names = slices.DeleteFunc(slices.Clone(q.names), own)
+	if len(rest.words)+len(rest.names)+len(rest.paths) == 0 {
+		return q
+	}
+	return rest
+}
+
 // repoOf gives the repository of the name, as list_repositories told it.
 func (f focus) repoOf(name string) repo {
 	for _, r := range f.repos {

@@ -11,7 +11,7 @@ import (
 // How much each kind of evidence for a symbol counts.
 const (
 	inName      = 10.0 // a word of the question in the symbol's name
-	inDoc       = 4.0
+	inDoc       = 5.0
 	inPath      = 3.0
 	inSignature = 2.0
 	covered     = 12.0 // all words of the question are answered somewhere
@@ -44,14 +44,25 @@ func symbols(found []finding) []finding {
 	return out
 }
 
+// candidate is a symbol with its words.
+type candidate struct {
+	finding
+	name, path, signature, doc []word
+}
+
 // rank sorts symbols by how well they answer the question, the best first. matches are
 // lines of text that hold the question's words.
 func rank(q question, found, matches []finding) []finding {
 	pool := symbols(found)
-	weights := rarity(q, pool)
-	for i := range pool {
-		pool[i].score = score(q, pool[i], weights) + votes(pool[i], matches)
-		pool[i].score *= factor(q, pool[i].file)
+	candidates := make([]candidate, len(pool))
+	for i, f := range pool {
+		candidates[i] = candidate{f, wordsOf(split(f.name)), wordsOf(split(f.file)), wordsOf(split(f.signature)), wordsOf(split(f.doc))}
+	}
+	asked := wordsOf(q.words)
+	weights := rarity(asked, candidates)
+	for i, c := range candidates {
+		pool[i].score = score(q, c, asked, weights) + votes(c.finding, matches)
+		pool[i].score *= factor(q, c.file)
 	}
 	slices.SortStableFunc(pool, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
@@ -59,40 +70,45 @@ func rank(q question, found, matches []finding) []finding {
 	return pool
 }
 
+// plainWords say little about which code is meant.
+var plainWords = wordSet("two three several multiple string strings number numbers value values text data object result results name names default simple based given current different")
+
 // rarity weighs each word of the question: one that half of the names hold tells little.
-func rarity(q question, pool []finding) []float64 {
-	weights := make([]float64, len(q.words))
-	for i, w := range q.words {
+func rarity(asked []word, pool []candidate) []float64 {
+	weights := make([]float64, len(asked))
+	for i, w := range asked {
 		holders := 0
-		for _, f := range pool {
-			if best(w, split(f.name)) == 1 {
+		for _, c := range pool {
+			if best(w, c.name) == 1 {
 				holders++
 			}
 		}
 		weights[i] = 1 / math.Sqrt(1+float64(holders)/4)
+		if plainWords[w.text] {
+			weights[i] *= 0.4
+		}
 	}
 	return weights
 }
 
-func score(q question, f finding, weights []float64) float64 {
-	total := nameScore(q, f)
-	name, in, signature, doc := split(f.name), split(f.file), split(f.signature), split(f.doc)
-	answered, asked := 0.0, 0.0
-	for i, w := range q.words {
-		n, p, s, d := best(w, name), best(w, in), best(w, signature), best(w, doc)
+func score(q question, c candidate, asked []word, weights []float64) float64 {
+	total := nameScore(q, c.finding)
+	answered, all := 0.0, 0.0
+	for i, w := range asked {
+		n, p, s, d := best(w, c.name), best(w, c.path), best(w, c.signature), best(w, c.doc)
 		total += weights[i] * (n*inName + p*inPath + s*inSignature + d*inDoc)
 		answered += weights[i] * max(n, 0.7*p, 0.7*s, 0.7*d)
-		asked += weights[i]
+		all += weights[i]
 	}
-	if asked > 0 {
-		total += covered * answered / asked
-	}
-	for _, part := range name {
-		if len(q.words) > 0 && !slices.ContainsFunc(q.words, func(w string) bool { return alike(w, part) > 0 }) {
-			total -= surplus
+	if all > 0 {
+		total += covered * answered / all
+		for _, part := range c.name {
+			if !slices.ContainsFunc(asked, func(w word) bool { return alike(w, part) > 0 }) {
+				total -= surplus
+			}
 		}
 	}
-	return total + kindScore(q, f)
+	return total + kindScore(q, c.finding)
 }
 
 // nameScore compares the symbol with the names that the question holds; the first counts
@@ -102,7 +118,7 @@ func nameScore(q question, f finding) float64 {
 	for i, n := range q.names {
 		top = max(top, exactness(n, f)*(1-0.08*float64(i)))
 	}
-	if len(q.names) == 0 { // a plain word may be a whole name: "who calls main?"
+	if len(q.names) == 0 && len(q.words) <= 2 { // a plain word may be a whole name: "who calls main?"
 		for _, w := range q.words {
 			if strings.EqualFold(last(f.name), w) {
 				top = max(top, 12)
@@ -173,11 +189,15 @@ func kindScore(q question, f finding) float64 {
 	return 0
 }
 
-// votes counts the text matches inside of a symbol, each further one less.
+// commentLines is how far above a symbol its doc comment is looked for.
+const commentLines = 5
+
+// votes counts the text matches inside of a symbol and in the comment above it, each
+// further one less.
 func votes(f finding, matches []finding) float64 {
 	total, weight := 0.0, voted
 	for _, m := range matches {
-		if m.repo == f.repo && m.file == f.file && m.line >= f.line && m.line <= f.end {
+		if m.repo == f.repo && m.file == f.file && m.line >= f.line-commentLines && m.line <= f.end {
 			total += weight
 			weight /= 2
 		}

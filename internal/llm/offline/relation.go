@@ -66,7 +66,7 @@ func (p *plan) relation(q question, got found, r relationPlan) string {
 			w.site(e, sites[e.place])
 		}
 	}
-	w.others("Other symbols with a similar name", without(got.top(6), targets), 5)
+	w.others("Other symbols with a similar name", got.rest(q, targets), 5)
 	return w.String()
 }
 

@@ -42,8 +42,8 @@ func (p *plan) how(q question, got found) string {
 	}
 	w.ends(fmt.Sprintf("`%s` calls", main[0].name), distinctEnds(calls), 8)
 	w.ends(fmt.Sprintf("`%s` is used by", main[0].name), distinctEnds(calledFrom), 6)
-	w.others("Also related", without(got.symbols, main), 7)
-	w.lines("In documents and elsewhere", bestMatches(q, outside(got.matches, main), 5), 5)
+	w.others("Also related", got.rest(q, main), 7)
+	w.lines("In documents and elsewhere", bestMatches(q, near(outside(got.matches, main), main), 5), 5)
 	return w.String()
 }
 
@@ -73,17 +73,12 @@ func distinctEnds(edges []finding) []finding {
 // settingMarks are what stands on lines that read or declare settings.
 const settingMarks = `flag|env|toml:|yaml:|json:|default|config|option|setting|usage|var |const `
 
-// configured shows where something is set: declarations of settings, flags and variables
-// of the environment, with the documents that speak of them.
-func (p *plan) configured(q question, at focus, got found) string {
-	terms := slices.Clone(q.names)
-	for _, w := range q.words {
-		if !inGroup(synonyms[0], w) && !slices.Contains([]string{"flag", "default", "environment", "env", "variable", "set", "value", "change", "enable", "disable"}, w) {
-			terms = append(terms, w)
-		}
-	}
+// settingLines finds the lines that set, declare or read what the question is about.
+func (p *plan) settingLines(q question, at focus) []finding {
+	general := append(slices.Clone(synonyms[0]), "flag", "default", "environment", "env", "variable", "set", "value", "change", "enable", "disable", "turn", "read")
 	var lines []finding
-	for _, t := range terms[:min(len(terms), 3)] {
+	terms := slices.DeleteFunc(slices.Concat(q.names, q.words), func(w string) bool { return among(w, general) })
+	for _, t := range terms[:min(len(terms), maxSettings)] {
 		word := regexp.QuoteMeta(last(flatten(t)))
 		if !slices.Contains(q.names, t) {
 			word = regexp.QuoteMeta(stemmed(t))
@@ -91,17 +86,26 @@ func (p *plan) configured(q question, at focus, got found) string {
 		pattern := fmt.Sprintf(`(?i)(%s).*%s|%s.*(%s|=|:)`, settingMarks, word, word, settingMarks)
 		lines = append(lines, p.find("search_text", at.with(input{"query": pattern, "regexp": true, "limit": textAsked, "context": 1}))...)
 	}
-	if p.waiting() {
+	return lines
+}
+
+const maxSettings = 3 // words that are looked for on lines of settings
+
+// configured shows where something is set: declarations of settings, flags and variables
+// of the environment, with the documents that speak of them.
+func (p *plan) configured(q question, at focus) string {
+	lines := p.settingLines(q, at)
+	got, ok := p.gather(q, at, bestMatches(q, lines, textAsked)...)
+	if !ok {
 		return ""
 	}
-	owners := p.around(lines, q)
-	if p.waiting() {
-		return ""
+	if len(got.symbols) == 0 && len(got.matches) == 0 {
+		return p.nothing(q, at)
 	}
-	all := found{symbols: rank(settingsFirst(q), append(slices.Clone(got.symbols), owners...), append(slices.Clone(lines), got.matches...)), matches: lines}
-	main := all.exact(q)
+	got.symbols = rank(settingsFirst(q), got.symbols, got.matches)
+	main := got.exact(q)
 	if len(main) == 0 {
-		main = all.top(3)
+		main = got.top(3)
 	}
 	main = p.sources(main[:min(len(main), 3)])
 	if p.waiting() {
@@ -112,8 +116,8 @@ func (p *plan) configured(q question, at focus, got found) string {
 		w.line("`%s` (%s) in `%s` %s", m.name, m.kind, m.file, m.span(m.end))
 		w.extract(m, q, 24)
 	}
-	w.lines("Lines that set or read it", bestMatches(q, lines, 8), 8)
-	w.others("Related symbols", without(all.symbols, main), 7)
+	w.lines("Lines that set or read it", bestMatches(q, near(got.matches, main), 8), 8)
+	w.others("Related symbols", got.rest(q, main), 7)
 	return w.String()
 }
 
@@ -127,7 +131,7 @@ func settingsFirst(q question) question {
 // changed compares the symbols that a question is about between two versions.
 func (p *plan) changed(q question, at focus) string {
 	words := slices.DeleteFunc(slices.Clone(q.words), func(w string) bool {
-		return slices.ContainsFunc([]string{"change", "differ", "difference", "compare", "release", "diff", "update", "modify", "add", "remove"}, func(s string) bool { return alike(s, w) == 1 })
+		return among(w, []string{"change", "differ", "difference", "compare", "release", "diff", "update", "modify", "add", "remove"})
 	})
 	q.words = words
 	if len(q.names)+len(q.words)+len(q.paths) == 0 {
@@ -137,10 +141,13 @@ func (p *plan) changed(q question, at focus) string {
 	if !ok {
 		return ""
 	}
-	if len(got.symbols) == 0 {
-		got, ok = p.gatherOlder(q, at)
+	if len(got.symbols) == 0 || len(q.names) > 0 && len(got.exact(q)) == 0 {
+		older, ok := p.gatherOlder(q, at)
 		if !ok {
 			return ""
+		}
+		if len(got.symbols) == 0 || len(older.exact(q)) > 0 {
+			got = older
 		}
 	}
 	targets := got.exact(q)
@@ -191,7 +198,7 @@ func (p *plan) comparisons(q question, at focus, targets []finding, got found) s
 	if shown == 0 {
 		w.line("There is only one version of `%s` here, so there is nothing to compare. `%s` is defined in `%s` %s.", targets[0].repo, targets[0].name, targets[0].file, targets[0].span(targets[0].end))
 	}
-	w.others("Related symbols", without(got.symbols, targets), 5)
+	w.others("Related symbols", got.rest(q, targets), 5)
 	return w.String()
 }
 

@@ -119,32 +119,60 @@ func stem(word string) string {
 	return word
 }
 
-// alike says how well a word of code answers a word of a question: 1 for the same word in
-// any form, less for a word of the same meaning or a longer one that begins with it, else 0.
-func alike(asked, found string) float64 {
-	if asked == found || stem(asked) == stem(found) {
-		return 1
-	}
-	for _, group := range synonyms {
-		if inGroup(group, asked) && inGroup(group, found) {
-			return 0.6
+// word is a word with what comparing it takes.
+type word struct {
+	text, stem string
+	meanings   uint64 // a bit for each group of synonyms that holds it
+}
+
+// meanings gives the groups of synonyms by the stems of their words.
+var meanings = func() map[string]uint64 {
+	of := map[string]uint64{}
+	for i, group := range synonyms {
+		for _, w := range group {
+			of[stem(w)] |= 1 << i
 		}
 	}
-	if len(asked) >= 4 && len(found) >= 4 && (strings.HasPrefix(found, stem(asked)) || strings.HasPrefix(asked, found)) {
+	return of
+}()
+
+func wordOf(text string) word {
+	s := stem(text)
+	return word{text, s, meanings[s]}
+}
+
+func wordsOf(list []string) []word {
+	words := make([]word, len(list))
+	for i, w := range list {
+		words[i] = wordOf(w)
+	}
+	return words
+}
+
+// alike says how well a word of code answers a word of a question: 1 for the same word in
+// any form, less for a word of the same meaning or a longer one that begins with it, else 0.
+func alike(asked, found word) float64 {
+	switch {
+	case asked.stem == found.stem:
+		return 1
+	case asked.meanings&found.meanings != 0:
+		return 0.6
+	case len(asked.text) >= 4 && len(found.text) >= 4 && (strings.HasPrefix(found.text, asked.stem) || strings.HasPrefix(asked.text, found.text)):
 		return 0.5
 	}
 	return 0
 }
 
-func inGroup(group []string, word string) bool {
-	return slices.ContainsFunc(group, func(w string) bool { return w == word || stem(w) == stem(word) })
-}
-
 // best gives how well any of the words answers the one asked for.
-func best(asked string, words []string) float64 {
+func best(asked word, words []word) float64 {
 	top := 0.0
 	for _, w := range words {
 		top = max(top, alike(asked, w))
 	}
 	return top
+}
+
+// among reports whether a word is one of list in any form.
+func among(text string, list []string) bool {
+	return slices.ContainsFunc(list, func(w string) bool { return stem(w) == stem(text) })
 }

@@ -90,9 +90,9 @@ func lineWeight(text string, q question) float64 {
 			total += 2
 		}
 	}
-	words := split(text)
+	words := wordsOf(split(text))
 	for _, w := range q.words {
-		total += best(w, words)
+		total += best(wordOf(w), words)
 	}
 	return total
 }
@@ -159,8 +159,10 @@ func cut(text string, limit int) string {
 func bestMatches(q question, matches []finding, limit int) []finding {
 	const perFile = 3
 	ranked := slices.Clone(matches)
-	weight := func(f finding) float64 { return lineWeight(f.text+" "+f.file, q) * factor(q, f.file) }
-	slices.SortStableFunc(ranked, func(a, b finding) int { return cmp.Compare(weight(b), weight(a)) })
+	for i, f := range ranked {
+		ranked[i].score = lineWeight(f.text+" "+f.file, q) * factor(q, f.file)
+	}
+	slices.SortStableFunc(ranked, func(a, b finding) int { return cmp.Compare(b.score, a.score) })
 	var out []finding
 	of := map[string]int{}
 	for _, f := range ranked {

@@ -6,6 +6,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/llm/anthropic"
 	"github.com/harvest-engine/harvest/internal/llm/gemini"
+	"github.com/harvest-engine/harvest/internal/llm/offline"
 	"github.com/harvest-engine/harvest/internal/llm/openai"
 	"github.com/harvest-engine/harvest/internal/llm/scripted"
 )
@@ -20,6 +21,8 @@ func New(config llm.Config) (llm.Provider, error) {
 		return gemini.New(config)
 	case llm.KindOpenAI:
 		return openai.New(config), nil
+	case llm.KindOffline:
+		return offline.New(config.Identity()), nil
 	case llm.KindScripted:
 		script, err := scripted.Load(config.Script)
 		if err != nil {
