@@ -28,6 +28,9 @@ type Provider struct {
 // New builds a provider. It sends nothing; a missing API key is an invalid error.
 func New(config llm.Config) (*Provider, error) {
 	config.ID = config.Identity()
+	if config.APIKey == "" { // the SDK would look for one in the environment
+		return nil, domain.Invalid("llm.api_key", "provider %q needs an API key", config.ID)
+	}
 	client := wire.NewClient(cmp.Or(config.Timeout, llm.DefaultTimeout))
 	service, err := genai.NewClient(context.Background(), &genai.ClientConfig{
 		APIKey:     config.APIKey,
