@@ -48,6 +48,9 @@ func (w *walker) define(d definition) int {
 	if d.doc == "" {
 		d.doc = w.docBefore(node.Start)
 	}
+	if w.g.rules.doc != nil {
+		d.doc = w.g.rules.doc(d.doc)
+	}
 	start := w.Line(w.withAttributes(node.Start))
 	if node.End > node.Start {
 		node.End-- // a node may end with its line break

@@ -14,12 +14,13 @@ type handler func(w *walker, n int)
 // rules are what the walker must know of a language.
 type rules struct {
 	grammar  func() unsafe.Pointer
-	on       map[string]handler // by node kind; others are walked through
-	comments []string           // kinds of comments
-	builtins string             // names of types and functions, separated by blanks, that are no references
-	enter    handler            // runs before the root's children are walked, with the root
-	leave    func(w *walker)    // runs after the walk
-	shared   bool               // the table serves several grammars: kinds that this one lacks are left out
+	on       map[string]handler  // by node kind; others are walked through
+	comments []string            // kinds of comments
+	builtins string              // names of types and functions, separated by blanks, that are no references
+	enter    handler             // runs before the root's children are walked, with the root
+	leave    func(w *walker)     // runs after the walk
+	doc      func(string) string // cleans a documentation comment further; may be nil
+	shared   bool                // the table serves several grammars: kinds that this one lacks are left out
 }
 
 // grammar is a language ready for walking.
