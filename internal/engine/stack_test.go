@@ -18,6 +18,7 @@ import (
 	"github.com/harvest-engine/harvest/activities"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/engine"
+	"github.com/harvest-engine/harvest/internal/graph/pg"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/postgres"
 	"github.com/harvest-engine/harvest/internal/testkit"
@@ -63,8 +64,20 @@ func newStack(t *testing.T) *stack {
 	s.reader = &playedReader{}
 	queues := workflows.CombinedQueues("test-" + domain.NewID())
 	s.config = worker.Config{Client: client, Queues: queues, Log: log, Activities: worker.Activities{
+		Turn:   &activities.Turn{Store: s.store, Sources: pg.New(pool), Symbols: pg.New(pool)},
+		Model:  &activities.Model{Store: s.store, Models: playedModel(t), Tools: playedTools()},
+		Tool:   &activities.Tool{Store: s.store, Tools: playedTools()},
 		Ingest: &activities.Ingest{Store: s.store, Sources: s.repositories, Reader: s.reader, Graph: s.graph},
 	}}
+	serve, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- s.store.Serve(serve) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
 	s.startWorker(t)
 	s.Engine, err = engine.New(ctx, engine.Config{
 		Temporal: client, Namespace: servers.TemporalNamespace, Turns: s.store, Ingests: s.store, Events: s.store, Repositories: s.repositories,
