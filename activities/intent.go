@@ -22,8 +22,13 @@ var (
 	wordToken = regexp.MustCompile(`[\pL\pN']+`)
 )
 
-// maxSmallTalk is the longest message, in words, that can be nothing but courtesy.
-const maxSmallTalk = 8
+const (
+	// maxSmallTalk is the longest message, in words, that can be nothing but courtesy.
+	maxSmallTalk = 8
+	// intentWindow is how much of a message, in bytes, is looked at: people say what they want
+	// before what they paste.
+	intentWindow = 8 << 10
+)
 
 func words(list string) map[string]bool {
 	set := map[string]bool{}
@@ -37,6 +42,9 @@ func words(list string) map[string]bool {
 // In a conversation that has begun, only courtesy is told by words.
 func guessIntent(d domain.Dialogue) domain.Intent {
 	query := strings.TrimSpace(d.Turn.Query)
+	if len(query) > intentWindow {
+		query = strings.ToValidUTF8(query[:intentWindow], "")
+	}
 	tokens := wordToken.FindAllString(strings.ToLower(query), -1)
 	attached := len(d.Message.Blocks) > 1
 	if !attached && courtesy(tokens) {
