@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -32,6 +34,10 @@ func (p *program) connect() (*client.Client, error) {
 	running, err := readInstance(dir)
 	if err != nil {
 		return nil, err
+	}
+	if errors.Is(syscall.Kill(running.PID, 0), syscall.ESRCH) {
+		return nil, domain.Errorf(domain.CodeUnavailable,
+			"the harvest of the data folder %s (process %d) is gone; start it with: harvest up (what was under way goes on)", dir, running.PID)
 	}
 	token, err := readToken(dir)
 	if err != nil {

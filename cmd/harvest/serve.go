@@ -27,7 +27,7 @@ func (p *program) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, err := listen(cfg.Server.Host, cfg.Server.Port)
+	listener, err := listen(cfg.Server.Host, cfg.Server.Port, "[server] port")
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (p *program) up(ctx context.Context, o ports, how upOptions) error {
 	var listener net.Listener
 	options := stackOptions(cfg, o, how, log)
 	options.Reserve = func() (err error) {
-		listener, err = listen("127.0.0.1", o.api)
+		listener, err = listen("127.0.0.1", o.api, "--port")
 		return err
 	}
 	stack, err := embedded.Start(ctx, options)
@@ -123,11 +123,11 @@ func stackOptions(cfg *config.Config, o ports, how upOptions, log zerolog.Logger
 }
 
 // listen takes a port, or says in words which one is taken and what to do.
-func listen(host string, port int) (net.Listener, error) {
+func listen(host string, port int, setting string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
 		return nil, domain.Wrap(domain.CodeConflict, err,
-			"port %d, for the API, can't be used; end the program that uses it, or choose another port with --port", port)
+			"port %d, for the API, can't be used; end the program that uses it, or choose another port with %s", port, setting)
 	}
 	return listener, nil
 }

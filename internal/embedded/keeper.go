@@ -68,8 +68,7 @@ func (k *keeper) keep(ctx context.Context, p *process) {
 			return
 		case <-p.gone:
 		}
-		k.log.Error().Str("event", "child_ended").Str("child", k.name).Int("pid", p.pid()).AnErr("error", p.err).
-			Msg("a server ended by itself; it is started again")
+		k.log.Error().Str("server", k.name).Int("pid", p.pid()).AnErr("error", p.err).Msg("server_ended")
 		if time.Since(began) > steadyTime {
 			backoff = firstBackoff
 		}
@@ -77,7 +76,7 @@ func (k *keeper) keep(ctx context.Context, p *process) {
 			return
 		}
 		began = time.Now()
-		k.log.Info().Str("event", "child_started").Str("child", k.name).Int("pid", p.pid()).Msg("the server runs again")
+		k.log.Info().Str("server", k.name).Int("pid", p.pid()).Msg("server_restarted")
 	}
 }
 
@@ -95,7 +94,7 @@ func (k *keeper) again(ctx context.Context, backoff *time.Duration) *process {
 			return p
 		}
 		if ctx.Err() == nil {
-			k.log.Error().Str("event", "child_failed").Str("child", k.name).Err(err).Msg("a server could not be started; the next try follows")
+			k.log.Error().Str("server", k.name).Err(err).Dur("next_try_ms", *backoff).Msg("server_restart_failed")
 		}
 	}
 }

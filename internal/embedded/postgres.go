@@ -58,8 +58,7 @@ func launchPostgres(ctx context.Context, c *Cluster, logPath string) (*process, 
 // backendsLinger reports whether the server's last words were that a killed server's
 // children still hold its memory.
 func backendsLinger(logPath string) bool {
-	text := tail(logPath)
-	return strings.Contains(text[max(0, len(text)-600):], "shared memory block")
+	return strings.Contains(tail(logPath), "shared memory block")
 }
 
 func (c *Cluster) startLogged(logPath string) (*process, error) {

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -82,15 +83,20 @@ func openLog(path string) (*os.File, error) {
 	return file, nil
 }
 
-// tail gives the last bytes of a log, for the message about a child that did not start.
+// tail gives the last lines of a log, cut to a readable length, for the message about a
+// child that did not start.
 func tail(path string) string {
-	const length = 2000
+	const lines, length = 4, 300
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return ""
 	}
-	if len(text) > length {
-		text = text[len(text)-length:]
+	last := strings.Split(strings.TrimSpace(string(text)), "\n")
+	last = last[max(0, len(last)-lines):]
+	for i, line := range last {
+		if len(line) > length {
+			last[i] = strings.ToValidUTF8(line[:length], "") + "…"
+		}
 	}
-	return string(text)
+	return strings.Join(last, "\n")
 }

@@ -97,8 +97,7 @@ func (s *Stack) endLeftovers() error {
 			return err
 		}
 		if ended {
-			s.options.Log.Warn().Str("event", "leftover_ended").Str("child", left.name).
-				Msg("ended a server that an earlier run had left behind")
+			s.options.Log.Warn().Str("server", left.name).Msg("leftover_server_ended")
 		}
 	}
 	return nil

@@ -36,6 +36,11 @@ func (c *Client) Ask(ctx context.Context, q Query, key string) (turnID string, e
 	return turnID, c.follow(ctx, "/turns/"+segment(turnID)+"/events", response), nil
 }
 
+// FollowTurn gives a turn's events from the first, ending after the terminal one.
+func (c *Client) FollowTurn(ctx context.Context, turnID string) iter.Seq2[Event, error] {
+	return c.follow(ctx, "/turns/"+segment(turnID)+"/events", nil)
+}
+
 // answerTries is how often an answer is asked for whose transfer breaks off; the turn is
 // over by then, and its answer is stored.
 const answerTries = 5
