@@ -219,6 +219,9 @@ func writeRaw(c *gin.Context, answer raw, status int) {
 	}
 	// A client that does not read holds only its own connection, and not for ever.
 	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(writeLimit))
+	if len(answer.json) > 0 {
+		c.Writer.Header().Set("Content-Length", strconv.Itoa(len(answer.json)))
+	}
 	c.Writer.WriteHeader(status)
 	if status == http.StatusNotModified || status == http.StatusNoContent {
 		c.Writer.WriteHeaderNow()

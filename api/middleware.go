@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -39,7 +40,7 @@ func (s *Server) logAccess(c *gin.Context) {
 	if path := c.FullPath(); path == "/health" || path == "/ready" {
 		entry = s.Log.Debug()
 	}
-	entry.Ctx(c.Request.Context()).
+	entry.Ctx(obs.With(c.Request.Context(), obs.IDs{TurnID: turnOf(c)})).
 		Str("method", c.Request.Method).
 		Str("route", c.FullPath()).
 		Str("path", c.Request.URL.EscapedPath()).
@@ -48,6 +49,17 @@ func (s *Server) logAccess(c *gin.Context) {
 		Dur("ms", s.now().Sub(start)).
 		Str("client", c.Request.RemoteAddr).
 		Msg("request")
+}
+
+// turnOf gives the turn that a request started or named, or "".
+func turnOf(c *gin.Context) string {
+	if id := c.Writer.Header().Get(turnIDHeader); id != "" {
+		return id
+	}
+	if strings.HasPrefix(c.FullPath(), "/turns/:id") {
+		return c.Param("id")
+	}
+	return ""
 }
 
 // recoverPanic turns a handler's panic into a 500, and the server lives on.

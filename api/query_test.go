@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/rs/zerolog"
 )
 
 type failure struct {
@@ -275,4 +279,43 @@ func TestAccessLog(t *testing.T) {
 	if strings.Contains(f.log.String(), "secret") {
 		t.Error("a query string was logged")
 	}
+	f.answers()
+	f.call(t, "POST", "/query", `{"query":"q"}`)
+	f.call(t, "GET", "/turns/turn-1", "")
+	if n := strings.Count(f.log.String(), `"turn_id":"turn-1"`); n != 2 {
+		t.Errorf("the turn is named in %d lines, want 2: %s", n, f.log)
+	}
+}
+
+// Whatever a body holds, the answer is an answer: never a fault of ours.
+func FuzzBodies(f *testing.F) {
+	f.Add("/query", `{"query":"q","attachments":[{"name":"a","mime_type":"a/b","data":"aGk="}]}`)
+	f.Add("/tool-description", `{"name":"n","input":{"a":[1e999]}}`)
+	f.Add("/repositories", `{"url":"x","refs":["a"],"watch":"5m"}`)
+	f.Add("/repositories/x/ingest", ` `)
+	engine := newFakeEngine()
+	engine.onStart = func(id string) { engine.end(id, answered) }
+	server, err := api.New(api.Config{
+		Turns: engine, Ingests: engine, Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
+		Describer: fakeDescriber{}, Log: zerolog.Nop(), OwnerToken: token,
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	paths := []string{"/query", "/tool-description", "/repositories", "/repositories/x/ingest"}
+	f.Fuzz(func(t *testing.T, path, body string) {
+		if !slices.Contains(paths, path) || strings.Contains(body, `panic`) {
+			return
+		}
+		req := httptest.NewRequest("POST", path, strings.NewReader(body))
+		req.Header.Set("Authorization", "Bearer "+token)
+		rec := httptest.NewRecorder()
+		server.ServeHTTP(rec, req)
+		if rec.Code >= 500 || !json.Valid(rec.Body.Bytes()) {
+			t.Errorf("%s %q: %d %s", path, body, rec.Code, rec.Body)
+		}
+		if rec.Code >= 400 {
+			failureOf(t, rec.Body.String())
+		}
+	})
 }
