@@ -9,76 +9,77 @@ import (
 	"github.com/harvest-engine/harvest/internal/config"
 )
 
+var problemCases = []struct {
+	name, doc string
+	want      []string // one a line of the error
+}{
+	{"all at once", "[server]\nprot = 1\nhost = 5\n\n[agent]\nmax_iterations = 0\n[neo4j]\nuri = \"http://x\"\npassword = \"${GONE}\"\n", []string{
+		`f.toml:2: server.prot: unknown key; did you mean "port"?`,
+		`f.toml:3: server.host: must be a string, not a whole number`,
+		`f.toml:6: agent.max_iterations: 0 is less than 1`,
+		`f.toml:8: neo4j.uri: must be a URL that begins with bolt:// or bolt+s:// or bolt+ssc:// or neo4j:// or neo4j+s:// or neo4j+ssc://`,
+		`f.toml:9: neo4j.password: environment variable GONE is not set`,
+	}},
+	{"unknown section", "[sever]\nport = 1\n", []string{`f.toml:1: sever: unknown key; did you mean "server"?`}},
+	{"nothing near", "[server]\nzzzzzzzz = 1\n", []string{`f.toml:2: server.zzzzzzzz: unknown key; known here: host, port, hosts`}},
+	{"array of tables", "[[llm]]\nprovider = \"offline\"\n[[llm]]\nprovider = \"gpt\"\nmodle = \"m\"\n", []string{
+		`f.toml:4: llm[1].provider: "gpt" is none of anthropic, gemini, openai-compatible, offline, scripted`,
+		`f.toml:5: llm[1].modle: unknown key; did you mean "model"?`,
+	}},
+	{"inline and dotted", "llm = [\n {provider = \"offline\"},\n {provider = 1, x.y = 2},\n]\nserver.port = \"a\"\n", []string{
+		`f.toml:3: llm[1].provider: must be a string, not a whole number`,
+		`f.toml:3: llm[1].x: unknown key; known here: provider, model, api_key, base_url, id, priority, timeout_secs, max_retries, expose_to_ui, name, models, failover_on, price_input, price_output, context_window, max_tokens, script`,
+		`f.toml:5: server.port: must be a whole number, not a string`,
+	}},
+	{"required", "[auth]\nallow_local_login = \"yes\"\n[auth.google]\nclient_id = \"\"\n[[llm]]\nprovider = \"anthropic\"\n[[llm]]\nprovider = \"scripted\"\n", []string{
+		`f.toml:1: auth.jwt_secret: missing; it is required here`,
+		`f.toml:2: auth.allow_local_login: must be true or false, not a string`,
+		`f.toml:3: auth.google.client_secret: missing; it is required here`,
+		`f.toml:3: auth.google.redirect_uri: missing; it is required here`,
+		`f.toml:4: auth.google.client_id: is empty; it is required here`,
+		`f.toml:5: llm[0].api_key: missing; anthropic needs it`,
+		`f.toml:5: llm[0].model: missing; anthropic needs it`,
+		`f.toml:7: llm[1].script: missing; scripted needs it`,
+	}},
+	{"lists and tables", "llm = 1\nrepositories = [1]\nneo4j = []\n[ingest]\nroots = [\"a\",\n 2]\n[temporal.codec]\nkeys = 3\n", []string{
+		`f.toml:1: llm: must be a list, not a whole number`,
+		`f.toml:2: repositories[0]: must be a table, not a whole number`,
+		`f.toml:3: neo4j: must be a table, not a list`,
+		`f.toml:6: ingest.roots[1]: must be a string, not a whole number`,
+		`f.toml:8: temporal.codec.keys: must be a table, not a whole number`,
+	}},
+	{"variables", "[data]\ndir = \"${A} ${1x} ${B\"\n", []string{
+		`f.toml:2: data.dir: environment variable A is not set`,
+		`f.toml:2: data.dir: "1x" is not the name of an environment variable`,
+		`f.toml:2: data.dir: ${ without a closing }; write $${ for the characters themselves`,
+	}},
+	{"graph and temporal", "[graph]\nbackend = \"neo4j\"\n[temporal]\naddress = \"x\"\ntls.cert = \"c\"\n[temporal.codec]\nactive = \"b\"\nkeys = {a = \"short\"}\n", []string{
+		`f.toml:2: graph.backend: neo4j needs a [neo4j] section`,
+		`f.toml:4: temporal.address: "x" is not host:port`,
+		`f.toml:5: temporal.tls: cert and key belong together`,
+		`f.toml:7: temporal.codec.active: there is no key "b" under keys`,
+		`f.toml:8: temporal.codec.keys.a: must be 32 bytes in base64`,
+	}},
+	{"values", "[database]\nurl = \"mysql://x\"\n[[repositories]]\nurl = \"/a/b\"\nwatch = \"soon\"\n[[repositories]]\nurl = \"/c/b\"\nwatch = \"1s\"\n[[llm]]\nprovider = \"offline\"\nprice_input = nan\npriority = 1979-05-27\nid = \"a\"\n[[llm]]\nprovider = \"offline\"\nid = \"a\"\n[lxd]\nendpoint = \"http://x\"\nclient_cert = \"c\"\n", []string{
+		`f.toml:2: database.url: must begin with postgres:// or postgresql://`,
+		`f.toml:5: repositories[0].watch: "soon" is not a duration such as "90s", "5m" or "1h"`,
+		`f.toml:6: repositories[1].name: "b" is also the name of repositories[0]`,
+		`f.toml:8: repositories[1].watch: 1s is shorter than 10s`,
+		`f.toml:11: llm[0].price_input: must be a finite number`,
+		`f.toml:12: llm[0].priority: must be a whole number, not a date or time`,
+		`f.toml:16: llm[1].id: "a" is also the id of llm[0]`,
+		`f.toml:17: lxd: client_cert and client_key belong together`,
+		`f.toml:18: lxd.endpoint: must be a URL that begins with https://`,
+	}},
+	{"syntax", "[server]\nport = \n", []string{`f.toml:2: `}},
+	{"twice", "[server]\nport = 1\nport = 2\n", []string{`f.toml:3: `}},
+	{"depth", "a = " + strings.Repeat("[", 20000), []string{`f.toml:1: is nested too deeply`}},
+	{"size", strings.Repeat("#", 2<<20), []string{`f.toml: is larger than 1048576 bytes`}},
+}
+
 func TestProblems(t *testing.T) {
 	t.Parallel()
-	cases := []struct {
-		name, doc string
-		want      []string // one a line of the error
-	}{
-		{"all at once", "[server]\nprot = 1\nhost = 5\n\n[agent]\nmax_iterations = 0\n[neo4j]\nuri = \"http://x\"\npassword = \"${GONE}\"\n", []string{
-			`f.toml:2: server.prot: unknown key; did you mean "port"?`,
-			`f.toml:3: server.host: must be a string, not a whole number`,
-			`f.toml:6: agent.max_iterations: 0 is less than 1`,
-			`f.toml:8: neo4j.uri: must be a URL that begins with bolt:// or bolt+s:// or bolt+ssc:// or neo4j:// or neo4j+s:// or neo4j+ssc://`,
-			`f.toml:9: neo4j.password: environment variable GONE is not set`,
-		}},
-		{"unknown section", "[sever]\nport = 1\n", []string{`f.toml:1: sever: unknown key; did you mean "server"?`}},
-		{"nothing near", "[server]\nzzzzzzzz = 1\n", []string{`f.toml:2: server.zzzzzzzz: unknown key; known here: host, port, hosts`}},
-		{"array of tables", "[[llm]]\nprovider = \"offline\"\n[[llm]]\nprovider = \"gpt\"\nmodle = \"m\"\n", []string{
-			`f.toml:4: llm[1].provider: "gpt" is none of anthropic, gemini, openai-compatible, offline, scripted`,
-			`f.toml:5: llm[1].modle: unknown key; did you mean "model"?`,
-		}},
-		{"inline and dotted", "llm = [\n {provider = \"offline\"},\n {provider = 1, x.y = 2},\n]\nserver.port = \"a\"\n", []string{
-			`f.toml:3: llm[1].provider: must be a string, not a whole number`,
-			`f.toml:3: llm[1].x: unknown key; known here: provider, model, api_key, base_url, id, priority, timeout_secs, max_retries, expose_to_ui, name, models, failover_on, price_input, price_output, context_window, max_tokens, script`,
-			`f.toml:5: server.port: must be a whole number, not a string`,
-		}},
-		{"required", "[auth]\nallow_local_login = \"yes\"\n[auth.google]\nclient_id = \"\"\n[[llm]]\nprovider = \"anthropic\"\n[[llm]]\nprovider = \"scripted\"\n", []string{
-			`f.toml:1: auth.jwt_secret: missing; it is required here`,
-			`f.toml:2: auth.allow_local_login: must be true or false, not a string`,
-			`f.toml:3: auth.google.client_secret: missing; it is required here`,
-			`f.toml:3: auth.google.redirect_uri: missing; it is required here`,
-			`f.toml:4: auth.google.client_id: is empty; it is required here`,
-			`f.toml:5: llm[0].api_key: missing; anthropic needs it`,
-			`f.toml:5: llm[0].model: missing; anthropic needs it`,
-			`f.toml:7: llm[1].script: missing; scripted needs it`,
-		}},
-		{"lists and tables", "llm = 1\nrepositories = [1]\nneo4j = []\n[ingest]\nroots = [\"a\",\n 2]\n[temporal.codec]\nkeys = 3\n", []string{
-			`f.toml:1: llm: must be a list, not a whole number`,
-			`f.toml:2: repositories[0]: must be a table, not a whole number`,
-			`f.toml:3: neo4j: must be a table, not a list`,
-			`f.toml:6: ingest.roots[1]: must be a string, not a whole number`,
-			`f.toml:8: temporal.codec.keys: must be a table, not a whole number`,
-		}},
-		{"variables", "[data]\ndir = \"${A} ${1x} ${B\"\n", []string{
-			`f.toml:2: data.dir: environment variable A is not set`,
-			`f.toml:2: data.dir: "1x" is not the name of an environment variable`,
-			`f.toml:2: data.dir: ${ without a closing }; write $${ for the characters themselves`,
-		}},
-		{"graph and temporal", "[graph]\nbackend = \"neo4j\"\n[temporal]\naddress = \"x\"\ntls.cert = \"c\"\n[temporal.codec]\nactive = \"b\"\nkeys = {a = \"short\"}\n", []string{
-			`f.toml:2: graph.backend: neo4j needs a [neo4j] section`,
-			`f.toml:4: temporal.address: "x" is not host:port`,
-			`f.toml:5: temporal.tls: cert and key belong together`,
-			`f.toml:7: temporal.codec.active: there is no key "b" under keys`,
-			`f.toml:8: temporal.codec.keys.a: must be 32 bytes in base64`,
-		}},
-		{"values", "[database]\nurl = \"mysql://x\"\n[[repositories]]\nurl = \"/a/b\"\nwatch = \"soon\"\n[[repositories]]\nurl = \"/c/b\"\nwatch = \"1s\"\n[[llm]]\nprovider = \"offline\"\nprice_input = nan\npriority = 1979-05-27\nid = \"a\"\n[[llm]]\nprovider = \"offline\"\nid = \"a\"\n[lxd]\nendpoint = \"http://x\"\nclient_cert = \"c\"\n", []string{
-			`f.toml:2: database.url: must begin with postgres:// or postgresql://`,
-			`f.toml:5: repositories[0].watch: "soon" is not a duration such as "90s", "5m" or "1h"`,
-			`f.toml:6: repositories[1].name: "b" is also the name of repositories[0]`,
-			`f.toml:8: repositories[1].watch: 1s is shorter than 10s`,
-			`f.toml:11: llm[0].price_input: must be a finite number`,
-			`f.toml:12: llm[0].priority: must be a whole number, not a date or time`,
-			`f.toml:16: llm[1].id: "a" is also the id of llm[0]`,
-			`f.toml:17: lxd: client_cert and client_key belong together`,
-			`f.toml:18: lxd.endpoint: must be a URL that begins with https://`,
-		}},
-		{"syntax", "[server]\nport = \n", []string{`f.toml:2: `}},
-		{"twice", "[server]\nport = 1\nport = 2\n", []string{`f.toml:3: `}},
-		{"depth", "a = " + strings.Repeat("[", 20000), []string{`f.toml:1: is nested too deeply`}},
-		{"size", strings.Repeat("#", 2<<20), []string{`f.toml: is larger than 1048576 bytes`}},
-	}
-	for _, c := range cases {
+	for _, c := range problemCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := config.Parse("f.toml", []byte(c.doc), environment(nil))
