@@ -21,7 +21,7 @@ var scpForm = regexp.MustCompile(`^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:[^:\s-][^\s]*
 
 // address checks where a repository is to be read from and gives it in the form in which it
 // is kept: https, ssh and git addresses as they are, local paths absolute and without links.
-func (e *Engine) address(userID, text string) (string, error) {
+func (e *Engine) address(text string, anyPath bool) (string, error) {
 	switch {
 	case text == "":
 		return "", domain.Invalid("url", "give the address or the path of a repository")
@@ -30,7 +30,7 @@ func (e *Engine) address(userID, text string) (string, error) {
 	case strings.HasPrefix(text, "-"), strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "", domain.Invalid("url", "%q is not an address", text)
 	case filepath.IsAbs(text):
-		return e.localPath(userID, text)
+		return e.localPath(text, anyPath)
 	case scpForm.MatchString(text):
 		return text, nil
 	}
@@ -41,7 +41,7 @@ func (e *Engine) address(userID, text string) (string, error) {
 	switch parsed.Scheme {
 	case "https", "ssh", "git":
 	case "file":
-		return e.localPath(userID, filepath.FromSlash(parsed.Path))
+		return e.localPath(filepath.FromSlash(parsed.Path), anyPath)
 	default:
 		return "", domain.Invalid("url", "addresses of kind %q are not read; use https, ssh, git or a local path", parsed.Scheme)
 	}
@@ -54,10 +54,11 @@ func (e *Engine) address(userID, text string) (string, error) {
 	return text, nil
 }
 
-// localPath resolves a folder of this machine and checks that the user may have it read.
-func (e *Engine) localPath(userID, text string) (string, error) {
+// localPath resolves a folder of this machine and checks that it may be read: where not
+// anyPath, it must lie under a root.
+func (e *Engine) localPath(text string, anyPath bool) (string, error) {
 	resolved, err := filepath.EvalSymlinks(filepath.Clean(text))
-	if userID != e.Owner && (err != nil || !e.underRoots(resolved)) {
+	if !anyPath && (err != nil || !e.underRoots(resolved)) {
 		return "", domain.Errorf(domain.CodeForbidden, "%s is not under a folder that may be read; set [ingest] roots in the configuration", text)
 	}
 	if err != nil {

@@ -74,7 +74,7 @@ func TestAddresses(t *testing.T) {
 	}
 	for _, c := range cases {
 		e, fakes := newEngine(t, withRoots(filepath.Join(base, "roots")))
-		req := domain.IngestRequest{UserID: c.user, Name: c.name, URL: strings.ReplaceAll(c.url, "$", base)}
+		req := domain.IngestRequest{UserID: c.user, Name: c.name, URL: strings.ReplaceAll(c.url, "$", base), AnyPath: c.user == "owner"}
 		run, err := e.AddRepository(context.Background(), req)
 		if got := domain.CodeOf(err); got != c.want.code {
 			t.Errorf("%s adds %q as %q: error %v, want code %q", c.user, c.url, c.name, err, c.want.code)

@@ -57,9 +57,10 @@ type Config struct {
 	TurnLimits   workflows.TurnLimits
 	// IngestParallel is how many versions of a repository are read at once; 0 for the default.
 	IngestParallel int
-	// Owner is the user who may name any local path; others are held to Roots.
+	// Owner is the user in whose name the configuration's repositories are read.
 	Owner string
-	// Roots are the folders under which repositories may lie, as absolute paths.
+	// Roots are the folders under which local repositories may lie, as absolute paths;
+	// requests with AnyPath are not held to them.
 	Roots []string
 	Log   zerolog.Logger
 }

@@ -41,7 +41,7 @@ func (e *Engine) AddRepository(ctx context.Context, req domain.IngestRequest) (d
 }
 
 func (e *Engine) addRepository(ctx context.Context, req domain.IngestRequest, onlyMoved bool) (domain.Ingest, error) {
-	address, err := e.address(req.UserID, req.URL)
+	address, err := e.address(req.URL, req.AnyPath)
 	if err != nil {
 		return domain.Ingest{}, err
 	}
@@ -192,7 +192,7 @@ func (e *Engine) FollowIngest(ctx context.Context, id string, after domain.Curso
 // moved. One that can't be read does not keep the others from it: its error is logged.
 func (e *Engine) SyncConfigured(ctx context.Context, requests []domain.IngestRequest) {
 	for _, req := range requests {
-		req.UserID = e.Owner
+		req.UserID, req.AnyPath = e.Owner, true
 		run, err := e.addRepository(ctx, req, true)
 		switch {
 		case err == nil:
