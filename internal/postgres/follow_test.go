@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -145,23 +144,19 @@ func (w *writer) step() {
 	}
 }
 
-// follower reads a turn's log and puts its text together, coming and going.
+// follower reads a turn's log, coming and going.
 type follower struct {
-	cursor domain.Cursor
-	blocks map[string]string // by seq and attempt
-	seqs   map[int64]string  // the type of the event that stands at a place
-	ends   int
-	err    error
+	testkit.Transcript
+	err error
 }
 
 // read follows until the log ends, going away after every few events and coming back.
 func (f *follower) read(ctx context.Context, s *postgres.Store, turn string, patience []int) {
-	f.blocks, f.seqs = map[string]string{}, map[int64]string{}
-	for visit := 0; f.err == nil && f.ends == 0; visit++ {
+	for visit := 0; f.err == nil && !f.Ended; visit++ {
 		left := 0
-		for e, err := range s.Follow(ctx, turn, f.cursor) {
+		for e, err := range s.Follow(ctx, turn, f.Cursor) {
 			if err == nil {
-				err = f.take(e)
+				err = f.Take(e)
 			}
 			if err != nil {
 				f.err = err
@@ -173,61 +168,6 @@ func (f *follower) read(ctx context.Context, s *postgres.Store, turn string, pat
 			}
 		}
 	}
-}
-
-func (f *follower) take(e domain.Event) error {
-	if f.ends > 0 {
-		return fmt.Errorf("%s follows the terminal event", e.Type)
-	}
-	if e.Cursor.Seq != f.cursor.Seq && e.Cursor.Seq != f.cursor.Seq+1 {
-		return fmt.Errorf("event %s after %s", e.Cursor, f.cursor)
-	}
-	if e.Type.Block() {
-		var body struct{ Text string }
-		if err := json.Unmarshal(e.Payload, &body); err != nil {
-			return err
-		}
-		key := fmt.Sprintf("%d/%d", e.Cursor.Seq, e.Attempt)
-		f.blocks[key] += body.Text
-		if int64(len(f.blocks[key])) != e.Cursor.Offset {
-			return fmt.Errorf("block %s has %d bytes at cursor %s", key, len(f.blocks[key]), e.Cursor)
-		}
-	} else if e.Cursor.Seq == f.cursor.Seq && f.cursor.Offset == 0 {
-		return fmt.Errorf("event %s came twice", e.Cursor)
-	}
-	if e.Type.Terminal() {
-		f.ends++
-	}
-	f.seqs[e.Cursor.Seq] = string(e.Type)
-	f.cursor = e.Cursor
-	return nil
-}
-
-// agrees checks what a follower has against the log as it is stored. Only of text that was
-// dropped, or whose writer was killed before the turn was ended, may it have more.
-func (f *follower) agrees(stored []domain.Event, kept bool) error {
-	if f.err != nil {
-		return f.err
-	}
-	for i, e := range stored {
-		if got := f.seqs[e.Cursor.Seq]; got != string(e.Type) {
-			return fmt.Errorf("place %d holds %q, want %q", e.Cursor.Seq, got, e.Type)
-		}
-		if !e.Type.Block() {
-			continue
-		}
-		var body struct{ Text string }
-		if err := json.Unmarshal(e.Payload, &body); err != nil {
-			return err
-		}
-		got := f.blocks[fmt.Sprintf("%d/%d", e.Cursor.Seq, e.Attempt)]
-		next := stored[i+1].Type
-		dropped := next == domain.EventRetry || next.Terminal() && !kept
-		if got != body.Text && !(dropped && strings.HasPrefix(got, body.Text)) {
-			return fmt.Errorf("block %d has %q, want %q", e.Cursor.Seq, got, body.Text)
-		}
-	}
-	return nil
 }
 
 // Whatever writers, crashes and readers do: each reader puts together every block's text
@@ -274,7 +214,10 @@ func TestFollowersAgree(t *testing.T) {
 			stored = append(stored, e)
 		}
 		for i, f := range followers {
-			if err := f.agrees(stored, kept); err != nil {
+			if f.err == nil {
+				f.err = f.Agrees(stored, !kept)
+			}
+			if err := f.err; err != nil {
 				rt.Errorf("follower %d: %v", i, err)
 			}
 		}

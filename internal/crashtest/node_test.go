@@ -1,0 +1,229 @@
+package crashtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
+	sdkclient "go.temporal.io/sdk/client"
+
+	"github.com/harvest-engine/harvest/activities"
+	"github.com/harvest-engine/harvest/api"
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/engine"
+	"github.com/harvest-engine/harvest/internal/graph"
+	"github.com/harvest-engine/harvest/internal/llm"
+	"github.com/harvest-engine/harvest/internal/llm/scripted"
+	"github.com/harvest-engine/harvest/internal/obs"
+	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/tools"
+	"github.com/harvest-engine/harvest/worker"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+const token = "a token of the crash tests"
+
+// nodeOrder is a process of Harvest: a worker, an API, or both in one.
+type nodeOrder struct {
+	DSN, Temporal, Namespace string
+	Keys                     string // of payloads
+	Queue                    string
+	Worker                   bool
+	API                      string // address to listen at; "" for no API
+	Owner                    string
+}
+
+// node is what every process of Harvest has.
+type node struct {
+	pool   *pgxpool.Pool
+	store  *postgres.Store
+	client sdkclient.Client
+	log    zerolog.Logger
+	queues workflows.Queues
+}
+
+func (o *nodeOrder) open(ctx context.Context, log zerolog.Logger) (*node, error) {
+	keys, err := worker.ParseKeyring(o.Keys)
+	if err != nil {
+		return nil, err
+	}
+	codec, err := worker.NewCodec(keys)
+	if err != nil {
+		return nil, err
+	}
+	n := &node{log: log, queues: workflows.CombinedQueues(o.Queue)}
+	if n.pool, err = postgres.Open(ctx, o.DSN); err != nil {
+		return nil, err
+	}
+	n.store = postgres.NewStore(n.pool)
+	go func() { _ = n.store.Serve(ctx) }() // until the process ends
+	n.client, err = worker.Dial(ctx, worker.Connection{
+		Address: o.Temporal, Namespace: o.Namespace, Codec: codec, Log: obs.TemporalLogger(log),
+	})
+	return n, err
+}
+
+func (n *node) engine(ctx context.Context, o *nodeOrder) (*engine.Engine, error) {
+	return engine.New(ctx, engine.Config{
+		Temporal: n.client, Namespace: o.Namespace, Turns: n.store, Ingests: n.store, Events: n.store, Queues: n.queues,
+		Repositories: noRepositories{}, Owner: o.Owner, Log: n.log,
+	})
+}
+
+func (o *nodeOrder) run() error {
+	ctx := context.Background()
+	n, err := o.open(ctx, zerolog.Nop())
+	if err != nil {
+		return err
+	}
+	if o.Worker {
+		if err := n.work(o); err != nil {
+			return err
+		}
+	}
+	if o.API != "" {
+		if err := n.serve(ctx, o); err != nil {
+			return err
+		}
+	}
+	return tell("ready")
+}
+
+func (n *node) work(o *nodeOrder) error {
+	chain, err := llm.NewChain([]llm.Entry{{
+		Config: llm.Config{ID: "script", Kind: llm.KindScripted}, Provider: scripted.New("script", script()),
+	}})
+	if err != nil {
+		return err
+	}
+	box := tools.NewRegistry(probe{"look", true, n.pool}, probe{"dig", false, n.pool}, tools.AskUser{})
+	w, err := worker.New(worker.Config{Client: n.client, Queues: n.queues, Log: n.log, Activities: worker.Activities{
+		Turn:  &activities.Turn{Store: n.store, Sources: code{}, Symbols: code{}},
+		Model: &activities.Model{Store: n.store, Models: chain, Tools: box},
+		Tool:  &activities.Tool{Store: n.store, Tools: box},
+	}})
+	if err != nil {
+		return err
+	}
+	return w.Start()
+}
+
+func (n *node) serve(ctx context.Context, o *nodeOrder) error {
+	e, err := n.engine(ctx, o)
+	if err != nil {
+		return err
+	}
+	go func() { _ = e.Run(ctx) }() // until the process ends
+	server, err := api.New(api.Config{
+		Turns: e, Ingests: e, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", o.API)
+	if err != nil {
+		return err
+	}
+	go func() { _ = server.HTTP().Serve(listener) }() // until the process ends
+	return nil
+}
+
+// The turn that every test asks for: three rounds, four tool calls.
+const (
+	textDelay = 25 * time.Millisecond
+	digTime   = 1200 * time.Millisecond
+	answer    = "The server starts in Start, as [app:v1:main.go:5] shows."
+)
+
+func script() scripted.Script {
+	call := func(name string, step int) scripted.Call {
+		return scripted.Call{Name: name, Input: json.RawMessage(fmt.Sprintf(`{"step":%d}`, step))}
+	}
+	round := func(text string, calls ...scripted.Call) scripted.Round {
+		return scripted.Round{
+			Thinking: strings.Repeat("Hm. ", 8), Text: text, Calls: calls, Chunk: 4,
+			FirstDelay: scripted.Duration(textDelay), Delay: scripted.Duration(textDelay),
+		}
+	}
+	return scripted.Script{Rounds: []scripted.Round{
+		round(strings.Repeat("Let me look around. ", 12), call("look", 0), call("dig", 1)),
+		round(strings.Repeat("There is more. ", 6), call("dig", 2), call("look", 3)),
+		round(strings.Repeat("Now I know. ", 12) + answer),
+	}}
+}
+
+// probe is a tool that writes down each of its runs, apart from Harvest's own tables.
+type probe struct {
+	name  string
+	local bool
+	pool  *pgxpool.Pool
+}
+
+func (p probe) Spec() tools.Spec {
+	return tools.Spec{
+		ToolSpec: domain.ToolSpec{Name: p.name, Description: "A probe.", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		Policy:   domain.PolicyNever, Local: p.local, Timeout: 10 * time.Second, MaxResult: 1000, Phase: tools.PhaseSearch,
+	}
+}
+
+func (p probe) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
+	var in struct{ Step int }
+	if err := json.Unmarshal(input, &in); err != nil {
+		return domain.ToolResult{}, err
+	}
+	_, err := p.pool.Exec(ctx, "insert into tool_runs (turn_id, step) values ($1, $2)", scope.TurnID, in.Step)
+	if err != nil {
+		return domain.ToolResult{}, domain.Wrap(domain.CodeUnavailable, err, "the probe can't write its run down")
+	}
+	if !p.local {
+		timer := time.NewTimer(digTime)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return domain.ToolResult{}, ctx.Err()
+		case <-timer.C:
+		}
+	}
+	return domain.ToolResult{Text: fmt.Sprintf("step %d found main.go:5", in.Step)}, nil
+}
+
+// code is a graph of one file.
+type code struct{}
+
+func (code) Version(_ context.Context, repo, tag string) (domain.VersionDetail, error) {
+	return domain.VersionDetail{Repo: repo, Tag: tag}, nil
+}
+
+func (code) ReadFile(context.Context, graph.FileRef, int, int) (string, int, error) {
+	return "package main", 20, nil
+}
+
+func (code) FileSymbols(context.Context, graph.FileRef) ([]graph.Hit, error) {
+	return []graph.Hit{{Symbol: domain.Symbol{Name: "Start", StartLine: 3, EndLine: 9}}}, nil
+}
+
+func (code) Repositories(context.Context) ([]domain.Repository, error) { return nil, nil }
+
+func (code) FindSymbols(context.Context, graph.SymbolRef) ([]graph.Hit, error) { return nil, nil }
+
+func (code) Graph(context.Context, string, string, int, int) (graph.Picture, error) {
+	return graph.Picture{}, nil
+}
+
+func (code) Providers(context.Context) ([]domain.ProviderInfo, error) { return nil, nil }
+
+// noRepositories keeps no repositories: these tests read none.
+type noRepositories struct{ code }
+
+func (noRepositories) SaveRepository(context.Context, domain.Repository) (int64, error) {
+	return 0, domain.Errorf(domain.CodeUnprocessable, "these tests read no repositories")
+}
+
+func (noRepositories) Repository(_ context.Context, name string) (domain.Repository, error) {
+	return domain.Repository{}, domain.NotFound("there is no repository %s", name)
+}

@@ -1,0 +1,97 @@
+package crashtest_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/harvest-engine/harvest/internal/embedded"
+	"github.com/harvest-engine/harvest/internal/postgres"
+)
+
+// serversOrder is a process that supervises Postgres and Temporal over a data folder, as the
+// command up does.
+type serversOrder struct {
+	Dir                        string
+	Postgres, Temporal, UIPort int
+}
+
+// serversAnswer is what it says once they run.
+type serversAnswer struct {
+	DSN, Temporal string
+	PIDs          map[string]int
+}
+
+func (o *serversOrder) run() error {
+	stack, err := embedded.Start(context.Background(), embedded.Options{
+		DataDir: o.Dir, CacheDir: embedded.DefaultCacheDir(), PostgresPort: o.Postgres, TemporalPort: o.Temporal, UIPort: o.UIPort,
+		UIPath: "/temporal", Namespace: "default", Log: zerolog.Nop(),
+	})
+	if err != nil {
+		return err
+	}
+	if err := postgres.Migrate(context.Background(), stack.DSN()); err != nil {
+		return err
+	}
+	if err := tell(serversAnswer{stack.DSN(), stack.TemporalAddress(), stack.PIDs()}); err != nil {
+		return err
+	}
+	return stack.Stop()
+}
+
+// servers are the servers of one test, over a data folder that outlives them.
+type servers struct {
+	serversAnswer
+	t       *testing.T
+	order   serversOrder
+	process *process
+}
+
+func newServers(t *testing.T) *servers {
+	t.Helper()
+	dir := t.TempDir()
+	for _, d := range []string{filepath.Dir(dir), dir} { // Postgres runs as another user
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &servers{t: t, order: serversOrder{Dir: dir, Postgres: freePort(t), Temporal: freePort(t), UIPort: freePort(t)}}
+	s.start()
+	t.Cleanup(func() { // in peace, so that the folder can be removed
+		_ = s.process.tied.Close()
+		_ = s.process.cmd.Wait()
+	})
+	return s
+}
+
+func (s *servers) start() {
+	s.t.Helper()
+	s.process = spawn(s.t, order{Servers: &s.order}, &s.serversAnswer)
+}
+
+// kill kills one server by its name.
+func (s *servers) kill(name string) {
+	s.t.Helper()
+	if err := syscall.Kill(s.PIDs[name], syscall.SIGKILL); err != nil {
+		s.t.Fatalf("kill %s: %v", name, err)
+	}
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
