@@ -14,7 +14,7 @@ func TestServersDieUnderLoad(t *testing.T) {
 	servers := newServers(t)
 	s := openSite(t, nodeOrder{DSN: servers.DSN, Temporal: servers.Temporal, Namespace: "default"})
 	s.worker()
-	for _, victims := range [][]string{{"postgres"}, {"temporal"}} {
+	for _, victims := range [][]string{{"postgres"}, {"temporal"}, {"postgres", "temporal"}} {
 		var watches []*watch
 		for range 6 {
 			watches = append(watches, s.watch(s.start().ID))
@@ -45,10 +45,7 @@ func TestEverythingDies(t *testing.T) {
 	watches[1].until(domain.EventTextDelta, 1)
 
 	up.kill()
-	servers.process.kill()
-	for name := range servers.PIDs {
-		_ = name // they die with their supervisor, or are ended by the next
-	}
+	servers.killAll()
 	servers.start()
 	s.api(address, true)
 	since := time.Now()

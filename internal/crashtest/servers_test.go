@@ -83,6 +83,15 @@ func (s *servers) kill(name string) {
 	}
 }
 
+// killAll kills the servers and who supervises them; the supervisor first, so that it can't
+// start them again.
+func (s *servers) killAll() {
+	s.process.kill()
+	for _, pid := range s.PIDs {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have gone with its supervisor
+	}
+}
+
 func freePort(t *testing.T) int {
 	t.Helper()
 	_, port, err := net.SplitHostPort(freeAddress(t))
