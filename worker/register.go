@@ -22,7 +22,7 @@ type Registry interface {
 
 // Register binds every workflow and every activity to its name.
 func Register(r Registry, a Activities) {
-	workflows.TurnQuery.Register(r, workflows.RunTurnQuery)
+	RegisterWorkflows(r)
 
 	workflows.BeginTurn.Register(r, a.Turn.Begin)
 	workflows.ClassifyTurn.Register(r, a.Model.Classify)
@@ -33,10 +33,6 @@ func Register(r Registry, a Activities) {
 	workflows.AbandonTool.Register(r, a.Tool.Abandon)
 	workflows.FinishTurn.Register(r, a.Turn.Finish)
 
-	workflows.IngestRepository.Register(r, workflows.RunIngestRepository)
-	workflows.IngestVersion.Register(r, workflows.RunIngestVersion)
-	workflows.DeleteRepository.Register(r, workflows.RunDeleteRepository)
-
 	workflows.BeginIngest.Register(r, a.Ingest.Begin)
 	workflows.SyncIngest.Register(r, a.Ingest.Sync)
 	workflows.NextVersions.Register(r, a.Ingest.Next)
@@ -44,4 +40,13 @@ func Register(r Registry, a Activities) {
 	workflows.FailVersion.Register(r, a.Ingest.FailVersion)
 	workflows.DropRepository.Register(r, a.Ingest.Drop)
 	workflows.FinishIngest.Register(r, a.Ingest.Finish)
+}
+
+// RegisterWorkflows binds the workflows alone, for a replay.
+func RegisterWorkflows(r flow.WorkflowRegistry) {
+	workflows.TurnQuery.Register(r, workflows.RunTurnQuery)
+
+	workflows.IngestRepository.Register(r, workflows.RunIngestRepository)
+	workflows.IngestVersion.Register(r, workflows.RunIngestVersion)
+	workflows.DeleteRepository.Register(r, workflows.RunDeleteRepository)
 }

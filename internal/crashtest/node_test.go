@@ -150,7 +150,17 @@ func script() scripted.Script {
 			FirstDelay: scripted.Duration(textDelay), Delay: scripted.Duration(textDelay),
 		}
 	}
-	return scripted.Script{Rounds: []scripted.Round{
+	ask := scripted.Call{Name: tools.AskUserName, Input: json.RawMessage(`{"question":"Which server?"}`)}
+	one := func(r scripted.Round) []scripted.Round { return []scripted.Round{r} }
+	scenes := []scripted.Scene{
+		{System: "Classify the last message", Rounds: one(scripted.Round{Text: "research"})},
+		{System: "Sum up the conversation", Rounds: one(scripted.Round{Text: "They asked how long it is."})},
+		{Question: "unclear", Rounds: one(scripted.Round{Text: "I must ask.", Calls: []scripted.Call{ask}})},
+		{Question: "fail", Rounds: one(scripted.Round{Faults: []scripted.Fault{{Code: domain.CodeUpstream, Times: -1}}})},
+		{Question: "hello", Rounds: one(scripted.Round{Text: "Hello!"})},
+		{Question: "long", Rounds: one(scripted.Round{Text: strings.Repeat("Very long. ", 1300)})},
+	}
+	return scripted.Script{Scenes: scenes, Rounds: []scripted.Round{
 		round(strings.Repeat("Let me look around. ", 12), call("look", 0), call("dig", 1)),
 		round(strings.Repeat("There is more. ", 6), call("dig", 2), call("look", 3)),
 		round(strings.Repeat("Now I know. ", 12) + answer),

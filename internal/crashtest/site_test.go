@@ -2,21 +2,25 @@ package crashtest_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
-
 	"github.com/rs/zerolog"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/engine"
 	"github.com/harvest-engine/harvest/internal/testkit"
-	"github.com/harvest-engine/harvest/worker"
 	"github.com/harvest-engine/harvest/workflows"
 )
 
@@ -25,6 +29,11 @@ const patience = 2 * time.Minute
 
 // progressLimit is how soon after a worker is there a turn must go on.
 const progressLimit = 15 * time.Second
+
+// replays holds recorded histories, and the key of all payloads of these tests.
+const replays = "../../workflows/testdata/replay"
+
+var record = flag.Bool("record", false, "keep the histories of some turns for the replay tests")
 
 // site is a test's own Harvest: processes that it may kill, and an engine and a store in the
 // test itself, which are not killed.
@@ -45,7 +54,11 @@ func newSite(t *testing.T) *site {
 // openSite makes a site on given servers.
 func openSite(t *testing.T, o nodeOrder) *site {
 	t.Helper()
-	o.Keys, o.Queue, o.Owner = worker.Keyring{worker.NewKey()}.String(), "crash-"+domain.NewID(), api.OwnerID
+	keys, err := os.ReadFile(filepath.Join(replays, "keys"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Keys, o.Queue, o.Owner = string(keys), "crash-"+domain.NewID(), api.OwnerID
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	n, err := o.open(ctx, zerolog.Nop())
@@ -92,10 +105,17 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// start starts a turn.
+// start starts the turn that every test asks for.
 func (s *site) start() domain.Turn {
 	s.t.Helper()
-	turn, err := s.StartTurn(context.Background(), domain.TurnRequest{UserID: api.OwnerID, Query: "Where does the server start?"})
+	return s.ask(domain.TurnRequest{Query: "Where does the server start?"})
+}
+
+// ask starts a turn.
+func (s *site) ask(req domain.TurnRequest) domain.Turn {
+	s.t.Helper()
+	req.UserID = api.OwnerID
+	turn, err := s.StartTurn(context.Background(), req)
 	if err != nil {
 		s.t.Fatalf("start a turn: %v", err)
 	}
@@ -262,15 +282,42 @@ func (s *site) goesOn(w *watch, since time.Time) {
 	}
 }
 
-// historyLength gives the events of a turn's workflow.
-func (s *site) historyLength(id string) (n int) {
+// history gives the events of a turn's workflow, once it is closed. With -record it is kept
+// under the given name for the replay tests.
+func (s *site) history(id, name string) *historypb.History {
 	s.t.Helper()
-	pages := s.client.GetWorkflowHistory(context.Background(), workflows.TurnWorkflowID(id), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	workflowID := workflows.TurnWorkflowID(id)
+	if err := s.client.GetWorkflow(ctx, workflowID, "").Get(ctx, nil); err != nil {
+		s.t.Fatal(err)
+	}
+	history := &historypb.History{}
+	pages := s.client.GetWorkflowHistory(ctx, workflowID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for pages.HasNext() {
-		if _, err := pages.Next(); err != nil {
+		event, err := pages.Next()
+		if err != nil {
 			s.t.Fatal(err)
 		}
-		n++
+		history.Events = append(history.Events, event)
 	}
-	return n
+	if *record {
+		text, err := protojson.Marshal(history)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		path := filepath.Join(replays, workflows.TurnQuery.Name, strings.ReplaceAll(name, " ", "-")+".json")
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return history
+}
+
+// types lists the types of a watch's events.
+func (w *watch) types() (list []domain.EventType) {
+	for _, e := range w.Events {
+		list = append(list, e.Type)
+	}
+	return list
 }
