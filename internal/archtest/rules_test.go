@@ -49,6 +49,7 @@ var rules = []rule{
 	{room: "internal/sse", own: []string{"internal/domain"}},
 	{room: "internal/embedded", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/testkit", own: []string{"internal/domain", "internal/embedded", "internal/postgres"}, others: []string{"*"}},
+	{room: "internal/crashtest"}, // tests only
 	{room: "cmd", own: []string{""}, others: []string{"*"}},
 }
 
