@@ -54,7 +54,7 @@ func (t *typer) method(w *walker, object int, name string, steps int) string {
 
 func (t *typer) access(w *walker, object int, name, suffix string, steps int) string {
 	kind := w.Kind(object)
-	if t.names[kind] {
+	if t.names[kind] && !selfWords[w.Content(object)] {
 		if _, bound := w.lookup(w.Content(object)); !bound && (t.field == nil || t.field(w, w.Content(object)) == "") {
 			return member(w.Content(object), name+suffix)
 		}

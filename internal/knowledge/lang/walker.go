@@ -38,7 +38,9 @@ type walker struct {
 	fieldTypes map[string]string
 	// hints are the types that the parameters of closures get from the call they are given to.
 	hints map[int]string
-	seen  map[string]bool // names of constants noted already, where a language assigns them again and again
+	// matched and placeholder are the types of what case clauses match and what a bare _ is.
+	matched, placeholder string
+	seen                 map[string]bool // names of constants noted already, where a language assigns them again and again
 }
 
 // assertion says that a type of the file has a base that is declared apart from it.
