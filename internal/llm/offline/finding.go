@@ -51,7 +51,7 @@ type finding struct {
 var (
 	citedLine  = regexp.MustCompile(`^\[([^\[\]:\s]+):([^\[\]:\s]+):([^\[\]:\n]+):(\d+)\] ?(.*)$`)
 	symbolLine = regexp.MustCompile(`^([a-z]+) (\S.*) \(lines (\d+)-(\d+)\)$`)
-	edgeLine   = regexp.MustCompile(`^(in|calls|[a-z]+ from) (.+) \((exact|scoped|name), defined at (.+):(\d+)\)$`)
+	edgeLine   = regexp.MustCompile(`^([a-z]+ from|in|calls) (.+) \((exact|scoped|name), defined at (.+):(\d+)\)$`)
 	rangeLine  = regexp.MustCompile(`^lines (\d+) to (\d+) of \d+$`)
 	sourceLine = regexp.MustCompile(`^ *(\d+)  (.*)$`)
 )

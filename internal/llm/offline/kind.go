@@ -51,12 +51,29 @@ var ends = []*regexp.Regexp{
 	regexp.MustCompile("(?i)\\b(?:path|chain|connection|route)\\b.{0,30}?\\bbetween\\s+[`\"]?([\\w$.:*]+(?:\\(\\))?)[`\"]?\\s+and\\s+[`\"]?([\\w$.:*]+)"),
 }
 
+// pointing are words that name nothing by themselves.
+var pointing = wordSet("a an the it its this that they them these those there here i we you he she one each all any what which who")
+
+// operand is the word that a question about one symbol is about.
+var operand = regexp.MustCompile(`(?i)\b(?:calls?|called by|callers? of|callees? of|uses?|usages? of|references? to|definition of|where (?:is|are)|does|do)\s+(?:(?:the|a|an|function|method|type|struct|class|interface)\s+)*([A-Za-z_$][\w$]*)`)
+
+// operandOf gives the word that the question is about where all of its words are common
+// ones: "who calls handle?"
+func operandOf(text string) string {
+	for _, m := range operand.FindAllStringSubmatch(text, -1) {
+		if w := strings.ToLower(m[1]); !pointing[w] && w != "defined" && w != "work" && w != "works" {
+			return m[1]
+		}
+	}
+	return ""
+}
+
 // endsOf gives the two names of a chain of calls that a question asks for.
 func endsOf(text string) (from, to string, ok bool) {
 	for _, pattern := range ends {
 		if m := pattern.FindStringSubmatch(text); m != nil {
 			from, to = strip(m[1]), strip(m[2])
-			if !stopWords[strings.ToLower(from)] && !stopWords[strings.ToLower(to)] && !versionTag.MatchString(from) {
+			if !pointing[strings.ToLower(from)] && !pointing[strings.ToLower(to)] && !versionTag.MatchString(from) {
 				return from, to, true
 			}
 		}

@@ -72,6 +72,9 @@ func parse(text string) question {
 	if from, to, ok := endsOf(text); ok && q.kind == kindPath {
 		q.names = unique(append([]string{from, to}, q.names...))
 	}
+	if word := operandOf(text); word != "" && q.empty() {
+		q.names = []string{word}
+	}
 	return q
 }
 
@@ -165,9 +168,11 @@ func identifier(token string) bool {
 	return false
 }
 
+// capitalized reports whether a word is written like a name. Capitals alone are more often
+// an abbreviation: API, HTTP.
 func capitalized(token string) bool {
 	runes := []rune(token)
-	return len(runes) > 1 && unicode.IsUpper(runes[0])
+	return len(runes) > 1 && unicode.IsUpper(runes[0]) && strings.ToUpper(token) != token
 }
 
 func unique(list []string) []string {

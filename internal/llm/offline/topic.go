@@ -73,11 +73,22 @@ func distinctEnds(edges []finding) []finding {
 // settingMarks are what stands on lines that read or declare settings.
 const settingMarks = `flag|env|toml:|yaml:|json:|default|config|option|setting|usage|var |const `
 
+// generalSettings are words that say that a setting is meant, not which one.
+var generalSettings = append(slices.Clone(synonyms[0]), "flag", "default", "environment", "env", "variable", "set", "value", "change", "enable", "disable", "turn", "read")
+
+// specific leaves the general words out of a question on settings, where others are left.
+func specific(q question) question {
+	words := slices.DeleteFunc(slices.Clone(q.words), func(w string) bool { return among(w, generalSettings) })
+	if len(words)+len(q.names) > 0 {
+		q.words = words
+	}
+	return q
+}
+
 // settingLines finds the lines that set, declare or read what the question is about.
 func (p *plan) settingLines(q question, at focus) []finding {
-	general := append(slices.Clone(synonyms[0]), "flag", "default", "environment", "env", "variable", "set", "value", "change", "enable", "disable", "turn", "read")
 	var lines []finding
-	terms := slices.DeleteFunc(slices.Concat(q.names, q.words), func(w string) bool { return among(w, general) })
+	terms := slices.Concat(q.names, q.words)
 	for _, t := range terms[:min(len(terms), maxSettings)] {
 		word := regexp.QuoteMeta(last(flatten(t)))
 		if !slices.Contains(q.names, t) {
@@ -94,8 +105,9 @@ const maxSettings = 3 // words that are looked for on lines of settings
 // configured shows where something is set: declarations of settings, flags and variables
 // of the environment, with the documents that speak of them.
 func (p *plan) configured(q question, at focus) string {
+	q = specific(q)
 	lines := p.settingLines(q, at)
-	got, ok := p.gather(q, at, bestMatches(q, lines, textAsked)...)
+	got, ok := p.gather(q, at, bestSettings(q, lines, textAsked)...)
 	if !ok {
 		return ""
 	}
@@ -116,9 +128,29 @@ func (p *plan) configured(q question, at focus) string {
 		w.line("`%s` (%s) in `%s` %s", m.name, m.kind, m.file, m.span(m.end))
 		w.extract(m, q, 24)
 	}
-	w.lines("Lines that set or read it", bestMatches(q, near(got.matches, main), 8), 8)
+	w.lines("Lines that set or read it", bestSettings(q, near(got.matches, main), 8), 8)
 	w.others("Related symbols", got.rest(q, main), 7)
 	return w.String()
+}
+
+// bestSettings is bestMatches with the lines first that hold a word of the question as a
+// key: in quotes, or before "=" or ":".
+func bestSettings(q question, lines []finding, limit int) []finding {
+	keys := make([]string, 0, len(q.words)+len(q.names))
+	for _, w := range slices.Concat(q.words, q.names) {
+		keys = append(keys, regexp.QuoteMeta(w))
+	}
+	isKey := regexp.MustCompile(`(?i)["'](` + strings.Join(keys, "|") + `)["',]|^\s*"?(` + strings.Join(keys, "|") + `)"?\s*[=:]`)
+	var first, others []finding
+	for _, l := range lines {
+		if isKey.MatchString(l.text) {
+			first = append(first, l)
+		} else {
+			others = append(others, l)
+		}
+	}
+	first = bestMatches(q, first, limit)
+	return append(first, bestMatches(q, others, limit-len(first))...)
 }
 
 // settingsFirst adds the words of settings to the question, so that the types that hold

@@ -47,9 +47,9 @@ func boundary(runes []rune, i int) bool {
 var stopWords = wordSet(`a about after again all also an and any anything anywhere are as at be been before being between both but by
 can code codebase come comes could defined definition did do does doing done down each else ever every everything exactly explain file files find
 first for from function functions gets get give given go goes had happen happens has have having he her here him his how i if implemented implementation
-implementations in inside into is it its itself just kind know let like line lines list located location look made main make makes many may me
+implementations in inside into is it its itself just kind know let like line lines list located location look made make makes many may me
 method methods might more most much must my name named need needs new no not now of off on once one only or other our out over own part parts
-please point project repo repository same see she should show so some someone something source still such symbol take tell than that the their them then
+please point project repo repository same see she should show since so some someone something source still such symbol take tell than that the their them then
 there these they thing things this those through to too type types under until up use used uses using version versions very via want was way ways we
 well were what when where whether which while who whole whom whose why will with within without work works working would you your
 class classes struct interface interfaces variable constant package module mean means meant describe description find declared declaration
