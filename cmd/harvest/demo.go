@@ -184,7 +184,7 @@ func fittingQuestion(ctx context.Context, api *client.Client, name string) (stri
 			return "", err
 		}
 		if most := picture.MostCalled(); most != "" {
-			return fmt.Sprintf("What does %s do, and who calls it?", most), nil
+			return fmt.Sprintf("How does %s work, and who calls it?", most), nil
 		}
 		return "What is in this repository?", nil
 	}
@@ -192,4 +192,4 @@ func fittingQuestion(ctx context.Context, api *client.Client, name string) (stri
 }
 
 // ownQuestion is about harvest itself.
-const ownQuestion = "What does RunTurnQuery do, and who calls it?"
+const ownQuestion = "How does StartTurn make sure that a turn that is stored will run?"

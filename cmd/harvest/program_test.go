@@ -66,7 +66,7 @@ func TestDemoOnce(t *testing.T) {
 	out, errs, code := h.run(t, append([]string{"demo", repo, "--once"}, h.ports...)...)
 	wantCode(t, exitOK, code, errs)
 	wantParts(t, out, "starting PostgreSQL", "starting Temporal", "sample main  2 files",
-		"> What does Greet do, and who calls it?", "Searching codebase", "Greet greets",
+		"> How does Greet work, and who calls it?", "Searching codebase", "Greet greets",
 		"+ greet.go:4  Greet", "! greet.go:400", "http://127.0.0.1:"+h.ports[1])
 	if _, err := os.Stat(filepath.Join(h.dir, ".harvest", instanceFile)); err == nil {
 		t.Error("the end of the demo left its address behind")

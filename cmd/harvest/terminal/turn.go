@@ -23,6 +23,7 @@ type Turn struct {
 	running []running
 	doing   string // what the model does
 	steps   bool   // a step was shown
+	phase   string // the last one that was shown
 }
 
 type running struct{ id, description string }
@@ -129,9 +130,7 @@ func (t *Turn) showNote(kind domain.EventType, event Event) error {
 	case domain.EventIntent:
 		t.set(func() { t.doing = "thinking about a " + note.Mode + " question" })
 	case domain.EventPhase:
-		t.endText()
-		t.screen.Line("%s %s", t.screen.Style(Cyan, t.screen.mark("◆", "*")), t.screen.Style(Bold, clip(note.Label, t.screen.width()-4)))
-		t.steps = true
+		t.showPhase(note.Label)
 	case domain.EventRetry:
 		text := "trying again: " + note.Reason
 		if note.WaitMS > 0 {
@@ -142,6 +141,16 @@ func (t *Turn) showNote(kind domain.EventType, event Event) error {
 		t.note(Dim, "≡", "~", "the older part of the conversation was summed up")
 	}
 	return nil
+}
+
+// showPhase heads the steps of a phase; rounds that go on in the same one share a head.
+func (t *Turn) showPhase(label string) {
+	if t.phase == label && t.said.Len() == 0 {
+		return
+	}
+	t.endText()
+	t.screen.Line("%s %s", t.screen.Style(Cyan, t.screen.mark("◆", "*")), t.screen.Style(Bold, clip(label, t.screen.width()-4)))
+	t.phase, t.steps = label, true
 }
 
 func (t *Turn) note(style Style, fancy, plain, text string) {

@@ -12,6 +12,9 @@ import (
 // kindOffline is the provider that no model stands behind.
 const kindOffline = "offline"
 
+// maxSources is how many verified sources are listed; what is not verified always is.
+const maxSources = 12
+
 // outcome is what terminal events carry.
 type outcome struct {
 	TurnID        string               `json:"turn_id"`
@@ -77,8 +80,13 @@ func (t *Turn) showSources(sources []domain.Source) {
 	slices.SortStableFunc(sources, func(a, b domain.Source) int {
 		return strings.Compare(a.Repo+"\x00"+a.Version, b.Repo+"\x00"+b.Version)
 	})
-	above := ""
+	above, shown := "", 0
 	for _, s := range sources {
+		if s.Verified {
+			if shown++; shown > maxSources {
+				continue
+			}
+		}
 		if origin := s.Repo + " " + s.Version; origin != above {
 			above = origin
 			t.screen.Line("  %s", t.screen.Style(Dim, origin+commitOf(s)))
@@ -89,7 +97,13 @@ func (t *Turn) showSources(sources []domain.Source) {
 		if !s.Verified {
 			sign, note = t.screen.Style(Red, t.screen.mark("✗", "!")), "not there: this citation could not be verified"
 		}
-		t.screen.Line("  %s %s  %s", sign, t.screen.Style(Cyan, place), t.screen.Style(Dim, printable(note)))
+		if note != "" {
+			note = "  " + t.screen.Style(Dim, printable(note))
+		}
+		t.screen.Line("  %s %s%s", sign, t.screen.Style(Cyan, place), note)
+	}
+	if rest := shown - maxSources; rest > 0 {
+		t.screen.Line("  %s", t.screen.Style(Dim, "… and "+plural(int64(rest), "more source")+", all verified"))
 	}
 }
 
@@ -107,6 +121,9 @@ func commitOf(s domain.Source) string {
 func (t *Turn) showFooter(end outcome) {
 	facts := []string{plural(end.ToolCallsMade, "tool call"), seconds(time.Since(t.begun))}
 	offline := end.ProviderUsed != nil && end.ProviderUsed.Kind == kindOffline
+	if offline {
+		facts = append(facts, "no model")
+	}
 	if end.ProviderUsed != nil && !offline {
 		facts = append(facts, strings.TrimSpace(end.ProviderUsed.Model+" ("+end.ProviderUsed.ProviderID+")"))
 	}
@@ -120,7 +137,7 @@ func (t *Turn) showFooter(end outcome) {
 		facts = append(facts, "turn "+end.TurnID)
 	}
 	t.screen.Line("")
-	if offline {
+	if offline && !strings.Contains(end.Answer, "model wrote this") { // the answer may say so itself
 		t.screen.Line("%s", t.screen.Style(Yellow, "No model wrote this: it was put together by searching and reading the code."))
 	}
 	t.screen.Line("%s", t.screen.Style(Dim, strings.Join(facts, " · ")))
