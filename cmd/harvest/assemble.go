@@ -75,6 +75,10 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	if a.codec, err = worker.NewCodec(keys); err != nil {
 		return err
 	}
+	seal, err := newSealer(keys)
+	if err != nil {
+		return err
+	}
 	if a.chain, err = newChain(a.cfg.LLM); err != nil {
 		return err
 	}
@@ -84,7 +88,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	if a.pool, err = postgres.Open(ctx, on.dsn); err != nil {
 		return databaseFault(err)
 	}
-	a.store = postgres.NewStore(a.pool)
+	a.store = postgres.NewStore(a.pool, postgres.WithSealer(seal))
 	a.code = pg.New(a.pool, pg.OnSweepError(func(err error) { a.log.Warn().Err(err).Msg("graph_sweep_postponed") }))
 	a.tools = tools.All(tools.Code{Sources: a.code, Graph: a.code, Local: true}, nil)
 	if a.temporal, err = worker.Dial(ctx, a.connection(on)); err != nil {
