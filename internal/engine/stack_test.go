@@ -40,6 +40,11 @@ type stack struct {
 
 func newStack(t *testing.T) *stack {
 	t.Helper()
+	return newStackOn(t, workflows.CombinedQueues("test-"+domain.NewID()))
+}
+
+func newStackOn(t *testing.T, queues workflows.Queues) *stack {
+	t.Helper()
 	ctx := t.Context()
 	servers := testkit.Stack(t)
 	codec, err := worker.NewCodec(worker.Keyring{worker.NewKey()})
@@ -62,7 +67,6 @@ func newStack(t *testing.T) *stack {
 	s := &stack{client: client, store: postgres.NewStore(pool), graph: &droppedGraph{}}
 	s.repositories = &fakeRepositories{saved: map[string]domain.Repository{}}
 	s.reader = &playedReader{}
-	queues := workflows.CombinedQueues("test-" + domain.NewID())
 	s.config = worker.Config{Client: client, Queues: queues, Log: log, Activities: worker.Activities{
 		Turn:   &activities.Turn{Store: s.store, Sources: pg.New(pool), Symbols: pg.New(pool)},
 		Model:  &activities.Model{Store: s.store, Models: playedModel(t), Tools: playedTools()},

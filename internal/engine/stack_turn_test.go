@@ -144,6 +144,28 @@ func TestTurnOnTheStack(t *testing.T) {
 	}
 }
 
+// Each queue has a worker of its own, as in production.
+func TestTurnOnQueuesApartOnTheStack(t *testing.T) {
+	t.Parallel()
+	id := domain.NewID()
+	s := newStackOn(t, workflows.Queues{Turns: "turns-" + id, Models: "models-" + id, Tools: "tools-" + id, Ingest: "ingest-" + id, Deploy: "deploy-" + id})
+	s.reader.versions = []domain.VersionRef{{Tag: "v1", Commit: "c1"}}
+	run, err := s.AddRepository(t.Context(), domain.IngestRequest{UserID: "owner", URL: "https://git.example.com/team/app"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn, err := s.StartTurn(t.Context(), domain.TurnRequest{UserID: "owner", Query: "How does the frobnicator work?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if turn = wait(t, s, turn.ID); turn.Status != domain.TurnDone || turn.ToolCallsMade != 2*rounds {
+		t.Errorf("turn %+v", turn)
+	}
+	if run, _ = s.end(t, run.ID); run.Status != domain.IngestDone {
+		t.Errorf("run %+v", run)
+	}
+}
+
 // What a person pastes and what tools find may be as large as it likes: histories stay small.
 func TestHistoriesStaySmallOnTheStack(t *testing.T) {
 	t.Parallel()
