@@ -9,7 +9,7 @@
 //
 //	workflow            ID                  queue   messages  activities
 //	turn.query          turn/<id>           turns   cancel    turn.begin turn.classify turn.compact model.generate
-//	                                                          tool.local tool.run turn.finish turn.fail
+//	                                                          tool.local tool.run tool.abandon turn.finish
 //	ingest.repository   ingest/<id>         ingest  cancel    ingest.begin ingest.sync ingest.finish
 //	  scheduled:        watch/<repo>-<time>                   (the schedule is watch/<repo>)
 //	ingest.version      ingest/<id>/<tag>   ingest  cancel    ingest.version
