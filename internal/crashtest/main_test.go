@@ -53,7 +53,7 @@ func tell(answer any) error {
 type process struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	tied io.Closer // its end ends the child
+	tied io.WriteCloser // its end ends the child
 }
 
 // spawn starts a child and waits until it is ready; its answer is read into answer.

@@ -1,13 +1,17 @@
 package crashtest_test
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -39,11 +43,19 @@ func (o *serversOrder) run() error {
 	if err := postgres.Migrate(context.Background(), stack.DSN()); err != nil {
 		return err
 	}
-	if err := tell(serversAnswer{stack.DSN(), stack.TemporalAddress(), stack.PIDs()}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(serversAnswer{stack.DSN(), stack.TemporalAddress(), stack.PIDs()}); err != nil {
 		return err
+	}
+	for victims := bufio.NewScanner(os.Stdin); victims.Scan(); {
+		for !killed(stack.PIDs()[victims.Text()]) {
+			<-time.After(10 * time.Millisecond) // it is being started again
+		}
 	}
 	return stack.Stop()
 }
+
+// killed kills a process; pid 0, which would mean the whole group, is nobody.
+func killed(pid int) bool { return pid > 0 && syscall.Kill(pid, syscall.SIGKILL) == nil }
 
 // servers are the servers of one test, over a data folder that outlives them.
 type servers struct {
@@ -75,10 +87,10 @@ func (s *servers) start() {
 	s.process = spawn(s.t, order{Servers: &s.order}, &s.serversAnswer)
 }
 
-// kill kills one server by its name.
+// kill has one server killed, by its name; its supervisor will start it again.
 func (s *servers) kill(name string) {
 	s.t.Helper()
-	if err := syscall.Kill(s.PIDs[name], syscall.SIGKILL); err != nil {
+	if _, err := fmt.Fprintln(s.process.tied, name); err != nil {
 		s.t.Fatalf("kill %s: %v", name, err)
 	}
 }
@@ -88,7 +100,7 @@ func (s *servers) kill(name string) {
 func (s *servers) killAll() {
 	s.process.kill()
 	for _, pid := range s.PIDs {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have gone with its supervisor
+		killed(pid) // it may have gone with its supervisor
 	}
 }
 
