@@ -22,6 +22,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/config"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/engine"
+	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/graph/pg"
 	"github.com/harvest-engine/harvest/internal/knowledge"
 	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
@@ -48,7 +49,8 @@ type assembly struct {
 	log      zerolog.Logger
 	pool     *pgxpool.Pool
 	store    *postgres.Store
-	code     *pg.Store
+	code     *pg.Store     // contents and versions
+	graph    graph.Backend // symbols and edges
 	chain    *llm.Chain
 	tools    *tools.Registry
 	codec    *worker.Codec
@@ -90,7 +92,9 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	}
 	a.store = postgres.NewStore(a.pool, postgres.WithSealer(seal))
 	a.code = pg.New(a.pool, pg.OnSweepError(func(err error) { a.log.Warn().Err(err).Msg("graph_sweep_postponed") }))
-	a.tools = tools.All(tools.Code{Sources: a.code, Graph: a.code, Local: true}, nil)
+	if a.graph, a.tools, err = a.openGraph(ctx); err != nil {
+		return err
+	}
 	if a.temporal, err = worker.Dial(ctx, a.connection(on)); err != nil {
 		return err
 	}
@@ -182,17 +186,17 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 	return worker.New(worker.Config{
 		Client: a.temporal, Queues: a.queues, Log: a.log, Serve: serve, OnFatal: onFatal,
 		Activities: worker.Activities{
-			Turn:   &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.code},
+			Turn:   &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
 			Model:  &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Budgets: budgets},
 			Tool:   &activities.Tool{Store: a.store, Tools: a.tools},
-			Ingest: &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.code},
+			Ingest: &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph},
 		},
 	})
 }
 
 func (a *assembly) newReader() *knowledge.Reader {
 	return knowledge.NewReader(knowledge.Config{
-		Sources: a.code, Graph: a.code,
+		Sources: a.code, Graph: a.graph,
 		Git:         gitrepo.NewStore(gitrepo.Config{Dir: filepath.Join(a.cfg.Data.Dir, "repositories"), Environ: os.Environ()}),
 		Extractor:   knowledge.Extractor{Version: lang.Version, Detect: lang.Detect, Extract: lang.Extract},
 		Credentials: credentialsOf(a.cfg.Repositories),
@@ -240,7 +244,7 @@ func (a *assembly) configured() []domain.IngestRequest {
 func (a *assembly) checks() []api.Check {
 	return []api.Check{
 		{Name: "postgres", Test: func(ctx context.Context) error { return a.pool.Ping(ctx) }},
-		{Name: "graph", Test: a.code.Check},
+		{Name: "graph", Test: a.graph.Check},
 		{Name: "temporal", Test: func(ctx context.Context) error {
 			_, err := a.temporal.CheckHealth(ctx, &sdkclient.CheckHealthRequest{})
 			return err

@@ -50,30 +50,28 @@ type demo struct {
 	target   string // path or address; "" for harvest's own source
 	question string
 	once     bool
+	cfg      *config.Config
+	screen   *terminal.Screen
 	answered error // the outcome
 }
 
 func (d *demo) run(ctx context.Context, o ports) error {
-	cfg, err := d.configure()
-	if err != nil {
+	var err error
+	if d.cfg, err = d.configure(); err != nil {
 		return err
 	}
-	target, err := d.repository()
-	if err != nil {
+	if d.target, err = d.repository(); err != nil {
 		return err
 	}
-	log, err := openDemoLog(cfg)
+	log, err := openDemoLog(d.cfg)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	screen := d.screen(d.out)
-	defer screen.Close()
-	screen.Line("%s  %s", screen.Style(terminal.Bold, "Harvest demo"), screen.Style(terminal.Dim, "data and logs in "+cfg.Data.Dir))
-	err = d.up(ctx, o, upOptions{
-		service: "demo", screen: screen, log: log,
-		ready: func(ctx context.Context, running instance) error { return d.show(ctx, cfg, screen, running, target) },
-	})
+	d.screen = d.program.screen(d.out)
+	defer d.screen.Close()
+	d.screen.Line("%s  %s", d.screen.Style(terminal.Bold, "Harvest demo"), d.screen.Style(terminal.Dim, "data and logs in "+d.cfg.Data.Dir))
+	err = d.up(ctx, o, upOptions{service: "demo", screen: d.screen, log: log, ready: d.show})
 	if errors.Is(err, errOver) {
 		return d.answered
 	}
@@ -100,41 +98,41 @@ func openDemoLog(cfg *config.Config) (*os.File, error) {
 
 // show reads the repository and asks the question. Without --once a failure is told, and
 // everything stays up to look at.
-func (d *demo) show(ctx context.Context, cfg *config.Config, screen *terminal.Screen, running instance, target string) error {
-	token, err := readToken(cfg.Data.Dir)
+func (d *demo) show(ctx context.Context, running instance) error {
+	token, err := readToken(d.cfg.Data.Dir)
 	if err != nil {
 		return err
 	}
 	api := client.New(running.API, token, client.DefaultPatience)
 	defer api.Close()
-	d.answered = d.readAndAsk(ctx, api, screen, target)
+	d.answered = d.readAndAsk(ctx, api)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if d.answered != nil && !d.once {
-		screen.Line("\n%s", screen.Style(terminal.Red, "harvest: "+d.answered.Error()))
+		d.screen.Line("\n%s", d.screen.Style(terminal.Red, "harvest: "+d.answered.Error()))
 	}
 	if !d.once {
-		tellAddresses(screen, running, token)
+		tellAddresses(d.screen, running, token)
 		return nil
 	}
-	screen.Line("\n  API          %s\n  Temporal UI  %s", running.API, running.TemporalUI)
+	d.screen.Line("\n  API          %s\n  Temporal UI  %s", running.API, running.TemporalUI)
 	return errOver
 }
 
-func (d *demo) readAndAsk(ctx context.Context, api *client.Client, screen *terminal.Screen, target string) error {
-	name, err := showIngest(ctx, api, screen, client.Source{URL: target})
+func (d *demo) readAndAsk(ctx context.Context, api *client.Client) error {
+	name, err := showIngest(ctx, api, d.screen, client.Source{URL: d.target})
 	if err != nil {
 		return err
 	}
-	screen.Line("")
+	d.screen.Line("")
 	question := d.question
 	if question == "" {
 		if question, err = fittingQuestion(ctx, api, name); err != nil {
 			return err
 		}
 	}
-	return showTurn(ctx, api, screen, client.Query{Query: question, Repositories: []string{name}})
+	return showTurn(ctx, api, d.screen, client.Query{Query: question, Repositories: []string{name}})
 }
 
 // repository gives the repository to read.

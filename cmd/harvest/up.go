@@ -92,7 +92,7 @@ func (p *program) up(ctx context.Context, o ports, how upOptions) error {
 		}
 		return err
 	}
-	err = p.upOn(ctx, cfg, stack, listener, how, log)
+	err = whole{cfg: cfg, listener: listener, how: how, log: log}.run(ctx, stack)
 	if ctx.Err() != nil {
 		how.screen.Status(func(int) string { return "stopping" })
 	}
@@ -132,9 +132,18 @@ func listen(host string, port int, setting string) (net.Listener, error) {
 	return listener, nil
 }
 
-// upOn runs Harvest on servers that run.
-func (p *program) upOn(ctx context.Context, cfg *config.Config, stack *embedded.Stack, listener net.Listener, how upOptions, log zerolog.Logger) error {
-	defer listener.Close() // the API closes it first, where it came to that
+// whole is API and worker in one process, on an own stack.
+type whole struct {
+	cfg      *config.Config
+	listener net.Listener
+	how      upOptions
+	log      zerolog.Logger
+}
+
+// run runs Harvest on servers that run.
+func (w whole) run(ctx context.Context, stack *embedded.Stack) error {
+	defer w.listener.Close() // the API closes it first, where it came to that
+	cfg, log := w.cfg, w.log
 	on := servers{dsn: stack.DSN(), temporal: stack.TemporalAddress(), inTheOpen: true, combined: true}
 	ui := stack.UIAddress()
 	if on.temporal == "" {
@@ -150,21 +159,21 @@ func (p *program) upOn(ctx context.Context, cfg *config.Config, stack *embedded.
 		return err
 	}
 	running := instance{
-		PID: os.Getpid(), API: "http://" + listener.Addr().String(), TemporalUI: ui, Temporal: on.temporal,
+		PID: os.Getpid(), API: "http://" + w.listener.Addr().String(), TemporalUI: ui, Temporal: on.temporal,
 		Version: versionName(), StartedAt: time.Now().UTC(),
 	}
 	defer removeInstance(cfg.Data.Dir)
 	return a.run(ctx, halves{
-		listener: listener, token: token, temporalUI: ui, worker: true,
+		listener: w.listener, token: token, temporalUI: ui, worker: true,
 		ready: func(ctx context.Context) error {
 			if err := running.write(cfg.Data.Dir); err != nil {
 				return err
 			}
 			log.Info().Str("api", running.API).Str("temporal_ui", running.TemporalUI).Str("data", cfg.Data.Dir).Msg("ready")
-			if how.ready != nil {
-				return how.ready(ctx, running)
+			if w.how.ready != nil {
+				return w.how.ready(ctx, running)
 			}
-			tellAddresses(how.screen, running, token)
+			tellAddresses(w.how.screen, running, token)
 			return nil
 		},
 	})
