@@ -7,7 +7,6 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ const (
 var (
 	errNoToken  = domain.Errorf(domain.CodeUnauthorized, "give the owner token as a bearer token; it is in the file owner-token of the data folder")
 	errBadToken = domain.Errorf(domain.CodeUnauthorized, "the owner token is wrong; it is in the file owner-token of the data folder")
-	errTicket   = domain.Errorf(domain.CodeUnauthorized, "the sign-in link is wrong or older than %d hours; start Harvest again for a new one", int(ticketLife.Hours()))
+	errTicket   = domain.Errorf(domain.CodeUnauthorized, "the sign-in link is wrong or older than %d hours; print a new one with: harvest ui", int(ticketLife.Hours()))
 )
 
 // caller is who sent a request; the zero value is nobody.
@@ -46,6 +45,10 @@ func callerOf(c *gin.Context) caller {
 func (s *Server) authorize(policy access) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		who, err := s.identifyCaller(c.Request, policy)
+		if err != nil && policy == browser && domain.CodeOf(err) == domain.CodeUnauthorized && forPeople(c.Request) {
+			s.askToSignIn(c)
+			return
+		}
 		if err != nil {
 			s.fail(c, err)
 			return
@@ -90,7 +93,7 @@ func bearerToken(r *http.Request) (string, bool) {
 func (s *Server) signedIn(r *http.Request) (caller, error) {
 	cookie, err := r.Cookie(ownerCookie)
 	if err != nil || !s.token.verify("session", cookie.Value, s.now()) {
-		return caller{}, domain.Errorf(domain.CodeUnauthorized, "open the sign-in link that Harvest printed at its start, or give the owner token as a bearer token")
+		return caller{}, domain.Errorf(domain.CodeUnauthorized, "open a sign-in link, which harvest ui prints, or give the owner token as a bearer token")
 	}
 	return caller{id: OwnerID}, nil
 }
@@ -128,35 +131,6 @@ func (t tokenCheck) verify(purpose, proof string, now time.Time) bool {
 		return false
 	}
 	return hmac.Equal([]byte(proof), []byte(t.sign(purpose, time.Unix(seconds, 0))))
-}
-
-// SignInURL makes the link that signs a browser in to the pages under /temporal/. base is
-// the API's address ("http://127.0.0.1:8080"). The link does not hold the token.
-func SignInURL(base, ownerToken string, now time.Time) string {
-	ticket := newTokenCheck(ownerToken).sign("ticket", now.Add(ticketLife))
-	return strings.TrimRight(base, "/") + "/auth/owner?ticket=" + url.QueryEscape(ticket)
-}
-
-// signIn answers a sign-in link: it sets the cookie and goes on to the Temporal pages.
-func (s *Server) signIn(c *gin.Context) {
-	if err := s.knownHost(c.Request); err != nil {
-		s.fail(c, err)
-		return
-	}
-	if !s.token.verify("ticket", c.Query("ticket"), s.now()) {
-		s.fail(c, errTicket)
-		return
-	}
-	until := s.now().Add(sessionLife)
-	for _, path := range []string{"/temporal", "/temporal-codec"} { // sent nowhere else
-		http.SetCookie(c.Writer, &http.Cookie{
-			Name: ownerCookie, Value: s.token.sign("session", until), Path: path, Expires: until,
-			HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: c.Request.TLS != nil,
-		})
-	}
-	c.Header("Referrer-Policy", "no-referrer")
-	c.Header("Cache-Control", "no-store")
-	c.Redirect(http.StatusSeeOther, "/temporal/")
 }
 
 func (s *Server) authConfig(context.Context, request[none]) (AuthInfo, error) { return s.Auth, nil }

@@ -62,5 +62,5 @@ func sameOrigin(origin string, r *http.Request) bool {
 
 // codecOrigin reports whether origin is the Temporal UI's own, calling the codec.
 func (s *Server) codecOrigin(origin string, r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/temporal-codec/") && slices.Contains(s.UIOrigins, origin)
+	return strings.HasPrefix(r.URL.Path, CodecPath+"/") && slices.Contains(s.UIOrigins, origin)
 }

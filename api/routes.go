@@ -64,12 +64,16 @@ func (s *Server) routes() []route {
 	}
 	if s.Codec != nil {
 		table = append(table,
-			route{http.MethodPost, "/temporal-codec/decode", browser, queryBody, s.decodePayloads},
-			route{http.MethodOptions, "/temporal-codec/decode", public, noBody, s.preflight},
+			route{http.MethodPost, CodecPath + "/decode", browser, queryBody, s.decodePayloads},
+			route{http.MethodOptions, CodecPath + "/decode", public, noBody, s.preflight},
 		)
 	}
 	return table
 }
+
+// CodecPath is where payloads are decoded for the Temporal UI. Given to the UI as it stands, a
+// path without a host, it is of the page's own origin, whatever name the page was opened by.
+const CodecPath = "/temporal-codec"
 
 const anyMethod = "ANY"
 
