@@ -17,33 +17,39 @@ const (
 	tokenVariable = "HARVEST_TOKEN"
 )
 
-// connect gives a client of the running Harvest: the one that the environment names, or the
-// one of the data folder.
+// connect gives a client of the running Harvest.
 func (p *program) connect() (*client.Client, error) {
+	base, token, err := p.find()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(base, token, client.DefaultPatience), nil
+}
+
+// find gives the address and the owner token of the running Harvest: the one that the
+// environment names, or the one of the data folder.
+func (p *program) find() (base, token string, err error) {
 	if base, ok := p.env(urlVariable); ok && base != "" {
 		token, ok := p.env(tokenVariable)
 		if !ok || token == "" {
-			return nil, domain.Errorf(domain.CodeUnauthorized, "%s is set, but %s is not; set it to the server's owner token", urlVariable, tokenVariable)
+			return "", "", domain.Errorf(domain.CodeUnauthorized, "%s is set, but %s is not; set it to the server's owner token", urlVariable, tokenVariable)
 		}
-		return client.New(base, token, client.DefaultPatience), nil
+		return base, token, nil
 	}
 	dir, err := p.findDataDir()
 	if err != nil {
-		return nil, err
+		return "", "", err
 	}
 	running, err := readInstance(dir)
 	if err != nil {
-		return nil, err
+		return "", "", err
 	}
 	if errors.Is(syscall.Kill(running.PID, 0), syscall.ESRCH) {
-		return nil, domain.Errorf(domain.CodeUnavailable,
+		return "", "", domain.Errorf(domain.CodeUnavailable,
 			"the harvest of the data folder %s (process %d) is gone; start it with: harvest up (what was under way goes on)", dir, running.PID)
 	}
-	token, err := readToken(dir)
-	if err != nil {
-		return nil, err
-	}
-	return client.New(running.API, token, client.DefaultPatience), nil
+	token, err = readToken(dir)
+	return running.API, token, err
 }
 
 // findDataDir gives the data folder that the flags or the configuration name; where that is

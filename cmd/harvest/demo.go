@@ -116,7 +116,10 @@ func (d *demo) show(ctx context.Context, running instance) error {
 		tellAddresses(d.screen, running, token)
 		return nil
 	}
-	d.screen.Line("\n  API          %s\n  Temporal UI  %s", running.API, running.TemporalUI)
+	d.screen.Line("\n  API          %s", running.API)
+	if running.TemporalUI != "" {
+		d.screen.Line("  Temporal UI  %s", running.TemporalUI)
+	}
 	return errOver
 }
 

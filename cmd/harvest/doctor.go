@@ -30,6 +30,7 @@ type finding struct {
 	detail string
 	remedy string // what to do; "" where nothing is to be done
 	fault  bool   // harvest can't work so; otherwise a remedy is advice
+	notice bool   // worth knowing, and nothing is to be done
 }
 
 // examination is a check of one dependency.
@@ -71,7 +72,7 @@ func tell(screen *terminal.Screen, f finding) {
 	switch {
 	case f.fault:
 		style, fancy, plain = terminal.Red, "✗", "!"
-	case f.remedy != "":
+	case f.remedy != "" || f.notice:
 		style, fancy, plain = terminal.Yellow, "●", "~"
 	}
 	sign := plain

@@ -25,7 +25,7 @@ const (
 type instance struct {
 	PID        int       `json:"pid"`
 	API        string    `json:"api"`         // http://127.0.0.1:8080
-	TemporalUI string    `json:"temporal_ui"` // with its path; "" for none
+	TemporalUI string    `json:"temporal_ui"` // behind the API's sign-in; "" for none
 	Temporal   string    `json:"temporal"`    // host:port
 	Version    string    `json:"version"`
 	StartedAt  time.Time `json:"started_at"`

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -35,6 +37,7 @@ func TestCommandLine(t *testing.T) {
 		{"serve", exitFailed, "DATABASE_URL"},
 		{"worker", exitFailed, "DATABASE_URL"},
 		{"migrate", exitFailed, "DATABASE_URL"},
+		{"ui", exitFailed, "harvest up"},
 	} {
 		out, errs, code := h.run(t, strings.Fields(c.args)...)
 		wantCode(t, c.code, code, errs)
@@ -56,6 +59,26 @@ func TestFaultsOfTheConfigurationHaveLines(t *testing.T) {
 		out, errs, code := h.run(t, strings.Fields(command)...)
 		wantCode(t, exitFailed, code, errs)
 		wantParts(t, out+errs, defaultConfig+":3", "prot")
+	}
+}
+
+// A section that does nothing yet says so wherever the configuration takes effect.
+func TestNoticesOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	h := home{dir: t.TempDir()}
+	h.write(t, defaultConfig, "[auth]\njwt_secret = \"not to be shown\"\n\n[ui]\nenable_docs = true\n")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
+	for _, args := range []string{"up --port " + port, "demo --once --port " + port + " .", "serve", "worker", "doctor"} {
+		out, errs, _ := h.run(t, strings.Fields(args)...)
+		wantParts(t, out+errs, "auth", "ui", "is checked, but not yet active")
+		if strings.Contains(out+errs, "not to be shown") {
+			t.Errorf("harvest %s shows a secret", args)
+		}
 	}
 }
 
@@ -109,6 +132,7 @@ func TestWholeIsKilledInTheMiddleOfATurn(t *testing.T) {
 	wantCode(t, exitOK, code, out+errs)
 	wantParts(t, out, "Everything is well", "process "+strconv.Itoa(up.Process.Pid))
 	wantAnswer(t, h)
+	wantForward(t, h)
 
 	turnID := begin(t, h)
 	_ = up.Process.Kill()
@@ -142,6 +166,35 @@ func wantAnswer(t *testing.T, h home) {
 	}
 	if strings.Count(out, "\n") != 1 {
 		t.Errorf("the answer is not one line:\n%s", out)
+	}
+}
+
+// wantForward opens the Temporal UI by its customary port, and the link that signs in.
+func wantForward(t *testing.T, h home) {
+	t.Helper()
+	still := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for address, want := range map[string]string{
+		"http://127.0.0.1:" + h.ports[5]:                     "http://127.0.0.1:" + h.ports[1] + "/temporal/",
+		"http://localhost:" + h.ports[5] + "/temporal/a?b=c": "http://localhost:" + h.ports[1] + "/temporal/a?b=c",
+	} {
+		answer, err := still.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if got := answer.Header.Get("Location"); got != want {
+			t.Errorf("%s goes to %q, want %q", address, got, want)
+		}
+	}
+	link, errs, code := h.run(t, "ui")
+	wantCode(t, exitOK, code, errs)
+	answer, err := still.Get(strings.TrimSpace(link))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusSeeOther || len(answer.Cookies()) == 0 {
+		t.Errorf("the link %s gives %s", link, answer.Status)
 	}
 }
 

@@ -16,8 +16,12 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// shutdownLimit is how long requests that run may take to end; open streams end at once.
-const shutdownLimit = 5 * time.Second
+const (
+	// shutdownLimit is how long requests that run may take to end; open streams end at once.
+	shutdownLimit = 5 * time.Second
+	// forwardLimit bounds each step of a request to the port that only forwards.
+	forwardLimit = 10 * time.Second
+)
 
 // halves say which parts of an assembly run in this process.
 type halves struct {

@@ -27,7 +27,7 @@ func (p *program) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, err := listen(cfg.Server.Host, cfg.Server.Port, "[server] port")
+	listener, err := listen(cfg.Server.Host, cfg.Server.Port, "the API", "[server] port")
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,7 @@ func (p *program) half(ctx context.Context, cfg *config.Config, service string, 
 	if err != nil {
 		return err
 	}
-	for _, notice := range cfg.Notices {
-		log.Warn().Str("key", notice.Key).Int("line", notice.Line).Msg(notice.Text)
-	}
+	logNotices(log, cfg)
 	on := servers{dsn: cfg.Database.URL.Reveal(), temporal: cfg.Temporal.Address}
 	if on.dsn == "" {
 		return domain.Errorf(domain.CodeInvalid, "harvest %s needs a database: set DATABASE_URL (or run everything with: harvest up)", service)

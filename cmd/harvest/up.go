@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -16,7 +14,6 @@ import (
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/cmd/harvest/terminal"
 	"github.com/harvest-engine/harvest/internal/config"
-	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/embedded"
 	"github.com/harvest-engine/harvest/internal/obs"
 )
@@ -30,7 +27,7 @@ type ports struct{ api, ui, temporal, postgres int }
 func (o *ports) flags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.IntVar(&o.api, "port", 0, "port of the API (default 8080)")
-	flags.IntVar(&o.ui, "temporal-ui-port", 8233, "port of the Temporal UI")
+	flags.IntVar(&o.ui, "temporal-ui-port", 8233, "port that forwards to the Temporal UI, which is under "+uiPath+"/ of the API")
 	flags.IntVar(&o.temporal, "temporal-port", 7233, "port of Temporal")
 	flags.IntVar(&o.postgres, "postgres-port", 7432, "port of PostgreSQL")
 }
@@ -76,23 +73,19 @@ func (p *program) up(ctx context.Context, o ports, how upOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, notice := range cfg.Notices {
-		log.Warn().Str("key", notice.Key).Int("line", notice.Line).Msg(notice.Text)
+	logNotices(log, cfg)
+	if how.log != io.Writer(how.screen) {
+		showNotices(how.screen, cfg)
 	}
-	var listener net.Listener
+	var doors doors
+	defer doors.close()
 	options := stackOptions(cfg, o, how, log)
-	options.Reserve = func() (err error) {
-		listener, err = listen("127.0.0.1", o.api, "--port")
-		return err
-	}
+	options.Reserve = func() error { return doors.open(o, options.NoTemporal) }
 	stack, err := embedded.Start(ctx, options)
 	if err != nil {
-		if listener != nil {
-			listener.Close()
-		}
 		return err
 	}
-	err = whole{cfg: cfg, listener: listener, how: how, log: log}.run(ctx, stack)
+	err = whole{cfg: cfg, doors: doors, how: how, log: log}.run(ctx, stack)
 	if ctx.Err() != nil {
 		how.screen.Status(func(int) string { return "stopping" })
 	}
@@ -115,34 +108,22 @@ func stackOptions(cfg *config.Config, o ports, how upOptions, log zerolog.Logger
 	return embedded.Options{
 		DataDir: cfg.Data.Dir, CacheDir: embedded.DefaultCacheDir(),
 		DatabaseURL: cfg.Database.URL.Reveal(), NoTemporal: cfg.Temporal.Address != "",
-		PostgresPort: o.postgres, TemporalPort: o.temporal, UIPort: o.ui, UIPath: uiPath,
-		CodecEndpoint: "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(o.api)) + "/temporal-codec",
-		Namespace:     cfg.Temporal.Namespace,
-		Progress:      terminal.NewStart(how.screen).Show, Log: log,
+		PostgresPort: o.postgres, TemporalPort: o.temporal, UIPath: uiPath, CodecEndpoint: api.CodecPath,
+		Namespace: cfg.Temporal.Namespace,
+		Progress:  terminal.NewStart(how.screen).Show, Log: log,
 	}
-}
-
-// listen takes a port, or says in words which one is taken and what to do.
-func listen(host string, port int, setting string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
-		return nil, domain.Wrap(domain.CodeConflict, err,
-			"port %d, for the API, can't be used; end the program that uses it, or choose another port with %s", port, setting)
-	}
-	return listener, nil
 }
 
 // whole is API and worker in one process, on an own stack.
 type whole struct {
-	cfg      *config.Config
-	listener net.Listener
-	how      upOptions
-	log      zerolog.Logger
+	cfg   *config.Config
+	doors doors
+	how   upOptions
+	log   zerolog.Logger
 }
 
 // run runs Harvest on servers that run.
 func (w whole) run(ctx context.Context, stack *embedded.Stack) error {
-	defer w.listener.Close() // the API closes it first, where it came to that
 	cfg, log := w.cfg, w.log
 	on := servers{dsn: stack.DSN(), temporal: stack.TemporalAddress(), inTheOpen: true, combined: true}
 	ui := stack.UIAddress()
@@ -159,12 +140,15 @@ func (w whole) run(ctx context.Context, stack *embedded.Stack) error {
 		return err
 	}
 	running := instance{
-		PID: os.Getpid(), API: "http://" + w.listener.Addr().String(), TemporalUI: ui, Temporal: on.temporal,
-		Version: versionName(), StartedAt: time.Now().UTC(),
+		PID: os.Getpid(), API: w.doors.address(), Temporal: on.temporal, Version: versionName(), StartedAt: time.Now().UTC(),
+	}
+	if ui != "" {
+		running.TemporalUI = running.API + uiPath + "/"
 	}
 	defer removeInstance(cfg.Data.Dir)
+	defer w.doors.forward()()
 	return a.run(ctx, halves{
-		listener: w.listener, token: token, temporalUI: ui, worker: true,
+		listener: w.doors.api, token: token, temporalUI: ui, worker: true,
 		ready: func(ctx context.Context) error {
 			if err := running.write(cfg.Data.Dir); err != nil {
 				return err
@@ -185,7 +169,7 @@ func tellAddresses(screen *terminal.Screen, running instance, token string) {
 	screen.Line("")
 	screen.Line("  API          %s", bold(running.API))
 	if running.TemporalUI != "" {
-		screen.Line("  Temporal UI  %s", bold(running.API+uiPath+"/"))
+		screen.Line("  Temporal UI  %s", bold(running.TemporalUI))
 		screen.Line("               %s", screen.Style(terminal.Dim, "sign in with "+api.SignInURL(running.API, token, time.Now())))
 	}
 	screen.Line("  Ask          %s", bold(command()+` ask "…"`))

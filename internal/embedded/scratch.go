@@ -95,7 +95,7 @@ func (s *Scratch) StartTemporal(ctx context.Context, cacheDir string, report Pro
 		return ScratchTemporal{}, err
 	}
 	t := ScratchTemporal{Namespace: "default"}
-	o := Options{TemporalPort: int(freePort()), UIPort: int(freePort()), UIPath: "/temporal", Namespace: t.Namespace}
+	o := Options{TemporalPort: int(freePort()), UIPort: int(freePort()), UIPath: "/temporal", CodecEndpoint: "/temporal-codec", Namespace: t.Namespace}
 	settings, err := newTemporalSettings(s.DSN("postgres"), o)
 	if err != nil {
 		return t, err
