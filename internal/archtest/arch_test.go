@@ -120,7 +120,7 @@ func checkImports(t *testing.T, s source, r rule) {
 func allowed(folder string, r rule, path string) bool {
 	if own, ok := strings.CutPrefix(path, module); ok {
 		if within(own, "internal/embedded") || within(own, "internal/testkit") {
-			return within(folder, "cmd") || within(folder, "internal/embedded") || within(folder, "internal/testkit")
+			return within(folder, "cmd") || within(folder, "internal/bench") || within(folder, "internal/embedded") || within(folder, "internal/testkit")
 		}
 		return slices.ContainsFunc(r.own, func(open string) bool {
 			return own == open || !r.exactOwn && within(own, open)

@@ -50,6 +50,7 @@ var rules = []rule{
 	{room: "internal/embedded", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/testkit", own: []string{"internal/domain", "internal/embedded", "internal/postgres"}, others: []string{"*"}},
 	{room: "internal/crashtest"}, // tests only
+	{room: "internal/bench", own: []string{""}, others: []string{"*"}},
 	{room: "cmd", own: []string{""}, others: []string{"*"}},
 }
 

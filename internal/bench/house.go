@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
+	sdkclient "go.temporal.io/sdk/client"
+
+	"github.com/harvest-engine/harvest/activities"
+	"github.com/harvest-engine/harvest/api"
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/embedded"
+	"github.com/harvest-engine/harvest/internal/engine"
+	"github.com/harvest-engine/harvest/internal/graph/pg"
+	"github.com/harvest-engine/harvest/internal/llm"
+	"github.com/harvest-engine/harvest/internal/obs"
+	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/worker"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+const ownerToken = "bench-owner-token-of-no-value"
+
+// house is Harvest put together in this process, as one process or as an API and a worker
+// that share nothing but the servers; and the bare reference beside it.
+type house struct {
+	split   bool
+	front   *half // where requests arrive
+	back    *half // where work is done; the front itself where combined
+	engine  *engine.Engine
+	model   *gatedModel
+	counter *counter
+	address string // of the API
+	bare    *bare
+
+	closers []func()
+}
+
+// half is a process's connections.
+type half struct {
+	pool   *pgxpool.Pool
+	store  *postgres.Store
+	client sdkclient.Client
+}
+
+func openHouse(ctx context.Context, servers *embedded.Stack, split bool) (h *house, err error) {
+	h = &house{split: split, model: newGatedModel(), counter: newCounter()}
+	defer func() {
+		if err != nil {
+			h.close()
+		}
+	}()
+	if err := postgres.Migrate(ctx, servers.DSN()); err != nil {
+		return nil, err
+	}
+	codec, err := worker.NewCodec(worker.Keyring{worker.NewKey()})
+	if err != nil {
+		return nil, err
+	}
+	if h.back, err = h.openHalf(ctx, servers, codec); err != nil {
+		return nil, err
+	}
+	h.front = h.back
+	if split {
+		if h.front, err = h.openHalf(ctx, servers, codec); err != nil {
+			return nil, err
+		}
+	}
+	queues := workflows.CombinedQueues("bench-combined")
+	if split {
+		queues = workflows.Queues{Turns: "bench-turns", Models: "bench-models", Tools: "bench-tools", Ingest: "bench-ingest", Deploy: "bench-deploy"}
+	}
+	if err := h.startWorker(queues); err != nil {
+		return nil, err
+	}
+	code := pg.New(h.front.pool)
+	h.engine, err = engine.New(ctx, engine.Config{
+		Temporal: h.front.client, Namespace: "default", Turns: h.front.store, Ingests: h.front.store, Events: h.front.store,
+		Repositories: code, Queues: queues, Owner: api.OwnerID, Log: zerolog.Nop(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := h.serve(code); err != nil {
+		return nil, err
+	}
+	h.bare, err = openBare(ctx, servers, split)
+	if err == nil {
+		h.closers = append(h.closers, h.bare.close)
+	}
+	return h, err
+}
+
+func (h *house) openHalf(ctx context.Context, servers *embedded.Stack, codec *worker.Codec) (*half, error) {
+	config, err := pgxpool.ParseConfig(servers.DSN())
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns, config.ConnConfig.Tracer = 24, h.counter
+	p := &half{}
+	if p.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	p.store = postgres.NewStore(p.pool)
+	serve, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var served sync.WaitGroup
+	served.Go(func() { _ = p.store.Serve(serve) })
+	h.closers = append(h.closers, p.pool.Close, served.Wait, stop)
+	p.client, err = worker.Dial(ctx, worker.Connection{
+		Address: servers.TemporalAddress(), Namespace: "default", Codec: codec, Log: obs.TemporalLogger(zerolog.Nop()),
+	})
+	if err == nil {
+		h.closers = append(h.closers, p.client.Close)
+	}
+	return p, err
+}
+
+func (h *house) startWorker(queues workflows.Queues) error {
+	chain, err := llm.NewChain([]llm.Entry{{Config: llm.Config{ID: "bench", Kind: "scripted"}, Provider: h.model}})
+	if err != nil {
+		return err
+	}
+	store, code, box := h.back.store, pg.New(h.back.pool), benchTools()
+	w, err := worker.New(worker.Config{
+		Client: h.back.client, Queues: queues, Log: zerolog.Nop(),
+		Activities: worker.Activities{
+			Turn:   &activities.Turn{Store: store, Sources: code, Symbols: code},
+			Model:  &activities.Model{Store: store, Models: chain, Tools: box},
+			Tool:   &activities.Tool{Store: store, Tools: box},
+			Ingest: &activities.Ingest{Store: store, Sources: code, Graph: code},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.Start(); err != nil {
+		return err
+	}
+	h.closers = append(h.closers, w.Stop)
+	return nil
+}
+
+func (h *house) serve(code *pg.Store) error {
+	server, err := api.New(api.Config{
+		Turns: h.engine, Ingests: h.engine, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
+		Log: zerolog.Nop(), OwnerToken: ownerToken,
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	h.address = "http://" + listener.Addr().String()
+	serving := server.HTTP()
+	go func() { _ = serving.Serve(listener) }()
+	h.closers = append(h.closers, func() { server.Drain(); _ = serving.Close() })
+	return nil
+}
+
+// close undoes what was opened, the last first.
+func (h *house) close() {
+	for i := len(h.closers) - 1; i >= 0; i-- {
+		h.closers[i]()
+	}
+}
+
+// noProviders is a model picker without models.
+type noProviders struct{}
+
+func (noProviders) Providers(context.Context) ([]domain.ProviderInfo, error) { return nil, nil }
+
+// call makes a request of the API.
+func (h *house) call(ctx context.Context, method, path string, body *request) (*http.Response, error) {
+	req, err := body.build(ctx, method, h.address+path)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		response.Body.Close()
+		return nil, errors.New(path + " answered " + response.Status)
+	}
+	return response, nil
+}
