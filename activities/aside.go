@@ -35,7 +35,7 @@ func (a *Model) Classify(ctx context.Context, in workflows.TurnRef) (workflows.C
 	}
 	messages = appendMessage(messages, domain.TextMessage(domain.RoleUser, d.Turn.Query))
 	req := domain.ModelRequest{Model: d.Provider.Model, System: prompts.Intent(), Messages: messages, MaxTokens: classifyTokens, User: d.Turn.UserID}
-	claim, err := a.claim(ctx, d, req, "classify", -1)
+	req, claim, err := a.claim(ctx, d, req, "classify", -1)
 	switch {
 	case domain.CodeOf(err) == domain.CodeBudgetExhausted || domain.CodeOf(err) == domain.CodeSuperseded:
 		return workflows.Classified{Intent: domain.IntentResearch}, nil // the first round finds out the same
@@ -94,7 +94,7 @@ func (a *Model) Compact(ctx context.Context, in workflows.CompactInput) (workflo
 	if summary == nil {
 		return workflows.Compacted{}, nil
 	}
-	claim, err := a.claim(ctx, d, summaryRequest(d, text[:min(len(text), summaryPiece)]), in.CallID, -1)
+	_, claim, err := a.claim(ctx, d, summaryRequest(d, text[:min(len(text), summaryPiece)]), in.CallID, -1)
 	switch {
 	case domain.CodeOf(err) == domain.CodeBudgetExhausted || domain.CodeOf(err) == domain.CodeSuperseded:
 		return workflows.Compacted{}, nil

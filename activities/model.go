@@ -46,12 +46,6 @@ type ToolBox interface {
 	Run(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) (domain.ToolResult, error)
 }
 
-// Budgets caps what models may cost, in the currency of the prices; 0 is no cap.
-type Budgets struct {
-	PerTurn float64
-	PerDay  float64 // of a person, by days of UTC
-}
-
 // Model makes the model calls of turns.
 type Model struct {
 	Store   ModelStore
@@ -79,7 +73,7 @@ func (a *Model) Generate(ctx context.Context, in workflows.GenerateInput) (workf
 		return workflows.Generated{Ended: true}, nil
 	}
 	req := request(d, in, a.Tools.Specs())
-	claim, err := a.claim(ctx, d, req, fmt.Sprintf("m%d", in.Round), in.Round)
+	req, claim, err := a.claim(ctx, d, req, fmt.Sprintf("m%d", in.Round), in.Round)
 	switch domain.CodeOf(err) {
 	case "":
 	case domain.CodeBudgetExhausted:
@@ -95,18 +89,6 @@ func (a *Model) Generate(ctx context.Context, in workflows.GenerateInput) (workf
 	return a.round(ctx, d, in, req, claim)
 }
 
-// claim takes a call over, within the budgets.
-func (a *Model) claim(ctx context.Context, d domain.Dialogue, req domain.ModelRequest, callID string, round int) (domain.CallClaim, error) {
-	call := domain.ModelCall{TurnID: d.Turn.ID, CallID: callID, Round: round, DayLimit: a.Budgets.PerDay}
-	if a.Budgets.PerTurn > 0 || a.Budgets.PerDay > 0 {
-		call.Reserve = a.Models.Quote(d.Provider, req).Cost
-	}
-	if limit := a.Budgets.PerTurn; limit > 0 && d.Turn.Usage.Cost+call.Reserve > limit {
-		return domain.CallClaim{}, domain.Errorf(domain.CodeBudgetExhausted, "the turn's budget of %.2f is used up", limit)
-	}
-	return a.Store.ClaimModelCall(ctx, call)
-}
-
 // round streams the call and commits it.
 func (a *Model) round(ctx context.Context, d domain.Dialogue, in workflows.GenerateInput, req domain.ModelRequest, claim domain.CallClaim) (workflows.Generated, error) {
 	calling, stop := context.WithCancelCause(ctx)
@@ -114,7 +96,7 @@ func (a *Model) round(ctx context.Context, d domain.Dialogue, in workflows.Gener
 	stream := newTextStream(ctx, a.Store, claim, stop)
 	resp, err := a.Models.Stream(calling, d.Provider, req, domain.ModelSink{Delta: stream.delta, Failover: stream.failover})
 	block, claim, refused := stream.end()
-	out := outcome{in: in, dialogue: d, response: resp, tools: a.Tools}
+	out := outcome{in: in, dialogue: d, response: resp, tools: a.Tools, shortened: req.MaxTokens > 0}
 	if err == nil && refused == nil {
 		err = out.build()
 	}

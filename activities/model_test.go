@@ -124,7 +124,7 @@ func TestIDsThatAServiceGivesTwice(t *testing.T) {
 
 func TestBudgetsEndATurn(t *testing.T) {
 	t.Parallel()
-	for name, budget := range map[string]activities.Budgets{"turn": {PerTurn: 1.005}, "day": {PerDay: 1.005}} {
+	for name, budget := range map[string]activities.Budgets{"turn": {PerTurn: 1.005}, "day": {PerDay: 1.005}, "tokens": {TurnTokens: 100_500}} {
 		r := newRig(t, rounds(withUsage(calling("So far: "+cited, "peek"), 100_000), scripted.Round{Text: "never said"}))
 		r.budget = budget
 		turn, events := r.ask(query("Where does it start?"))
@@ -148,6 +148,25 @@ func TestABudgetThatIsUsedUpSaysSo(t *testing.T) {
 	turn, _ := r.ask(query("Where does it start?"))
 	if turn.Reason != domain.EndBudgetExhausted || turn.Answer == "" || len(r.seen.all()) != 0 {
 		t.Errorf("turn = %+v", turn)
+	}
+}
+
+// An answer that the budget does not allow in full length is asked for in what it allows.
+func TestABudgetShortensTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	for name, budget := range map[string]activities.Budgets{"cost": {PerTurn: 1.09}, "tokens": {TurnTokens: 109_000}} {
+		cut := scripted.Round{Text: "Cut " + cited, Stop: domain.StopMaxTokens}
+		r := newRig(t, rounds(withUsage(calling("So far.", "peek"), 100_000), cut))
+		r.answers(20_000)
+		r.budget = budget
+		turn, events := r.ask(query("Where does it start?"))
+		if turn.Reason != domain.EndBudgetExhausted || turn.Answer != "So far.\n\nCut "+cited || field(t, events[len(events)-1], "reason") != "budget_exhausted" {
+			t.Errorf("%s: turn = %+v", name, turn)
+		}
+		asked := r.seen.all()
+		if asked[0].MaxTokens != 20_000 || asked[1].MaxTokens < 200 || asked[1].MaxTokens > 9_000 {
+			t.Errorf("%s: asked for %d and %d tokens", name, asked[0].MaxTokens, asked[1].MaxTokens)
+		}
 	}
 }
 

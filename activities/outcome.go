@@ -24,6 +24,8 @@ type outcome struct {
 	dialogue domain.Dialogue
 	response domain.ModelResponse
 	tools    ToolBox
+	// shortened: the turn's budgets left less than the longest answer
+	shortened bool
 
 	message   domain.Message    // with call ids that are unique in the turn
 	calls     []domain.ToolCall // what message asks for
@@ -47,6 +49,8 @@ func (o *outcome) build() error {
 		return nil
 	case len(o.calls) > 0:
 		return nil
+	case o.response.Stop == domain.StopMaxTokens && o.shortened:
+		o.generated.Reason = domain.EndBudgetExhausted
 	case o.response.Stop == domain.StopMaxTokens:
 		o.generated.Reason = domain.EndMaxTokens
 	default:

@@ -40,6 +40,8 @@ type rig struct {
 	probes map[string]*probe
 	code   code
 	seen   *requests
+
+	scripts []scripted.Script
 }
 
 // requests remembers what the models were asked.
@@ -70,22 +72,32 @@ func (w watched) Stream(ctx context.Context, req domain.ModelRequest, emit func(
 func newRig(t *testing.T, scripts ...scripted.Script) *rig {
 	t.Helper()
 	r := &rig{t: t, store: postgres.NewStore(testkit.Postgres(t)), seen: &requests{}}
+	r.providers(100, scripts...)
+	r.tools(&probe{name: "peek", local: true}, &probe{name: "dig"})
+	return r
+}
+
+// providers play the scripts; the longest answer is in tokens.
+func (r *rig) providers(longest int, scripts ...scripted.Script) {
+	r.t.Helper()
+	r.scripts = scripts
 	var entries []llm.Entry
 	for i, script := range scripts {
 		id := fmt.Sprintf("p%d", i)
 		entries = append(entries, llm.Entry{
-			Config:   llm.Config{ID: id, Kind: llm.KindScripted, Priority: i, MaxRetries: 3, PriceInput: 10, PriceOutput: 10, MaxTokens: 100},
+			Config:   llm.Config{ID: id, Kind: llm.KindScripted, Priority: i, MaxRetries: 3, PriceInput: 10, PriceOutput: 10, MaxTokens: longest},
 			Provider: watched{scripted.New(id, script), r.seen},
 		})
 	}
 	chain, err := llm.NewChain(entries)
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	r.chain = chain
-	r.tools(&probe{name: "peek", local: true}, &probe{name: "dig"})
-	return r
 }
+
+// answers sets the longest answer of the models, in tokens.
+func (r *rig) answers(longest int) { r.providers(longest, r.scripts...) }
 
 // tools offers these, and ask_user.
 func (r *rig) tools(list ...*probe) {

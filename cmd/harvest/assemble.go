@@ -182,7 +182,9 @@ func keyring(cfg *config.Config) (worker.Keyring, error) {
 // newWorker builds the worker of this process; serve names the queues to work on, none for
 // all.
 func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worker, error) {
-	budgets := activities.Budgets{PerTurn: a.cfg.Agent.MaxTurnCost, PerDay: a.cfg.Agent.MaxDayCost}
+	budgets := activities.Budgets{
+		PerTurn: a.cfg.Agent.MaxTurnCost, PerDay: a.cfg.Agent.MaxDayCost, TurnTokens: a.cfg.Agent.MaxTurnTokens,
+	}
 	return worker.New(worker.Config{
 		Client: a.temporal, Queues: a.queues, Log: a.log, Serve: serve, OnFatal: onFatal,
 		Activities: worker.Activities{

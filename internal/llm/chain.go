@@ -139,7 +139,7 @@ func (c *Chain) Stream(ctx context.Context, sel domain.ProviderSelection, req do
 func (c candidate) call(ctx context.Context, req domain.ModelRequest, sink domain.ModelSink) (domain.ModelResponse, error) {
 	req = withModel(req, c.model)
 	req.Messages = settle(req.Messages)
-	req.MaxTokens = cmp.Or(req.MaxTokens, c.Config.MaxTokens)
+	req.MaxTokens = c.Config.within(req.MaxTokens)
 	response, err := c.Provider.Stream(ctx, req, sink.Delta)
 	if err != nil {
 		return domain.ModelResponse{}, err
@@ -196,7 +196,7 @@ func (c *Chain) Quote(sel domain.ProviderSelection, req domain.ModelRequest) dom
 		return quote
 	}
 	for _, next := range order {
-		longest := cmp.Or(req.MaxTokens, next.Config.AnswerTokens(), answers[KindOpenAI])
+		longest := cmp.Or(next.Config.within(req.MaxTokens), next.Config.AnswerTokens(), answers[KindOpenAI])
 		most := next.Config.price(domain.Usage{InputTokens: quote.InputTokens, OutputTokens: longest})
 		quote.OutputTokens = max(quote.OutputTokens, most.OutputTokens)
 		quote.Cost = max(quote.Cost, most.Cost)

@@ -210,6 +210,12 @@ func TestQuoteIsTheDearest(t *testing.T) {
 	if quote.OutputTokens != 1000 || quote.Cost != 0.005 || quote.InputTokens == 0 {
 		t.Errorf("quote %+v", quote)
 	}
+	short := question()
+	short.MaxTokens = 600
+	quote = newChain(t, cheap, dear).Quote(domain.ProviderSelection{}, short)
+	if quote.OutputTokens != 600 || quote.Cost != 0.005 {
+		t.Errorf("quote of a shorter answer %+v", quote)
+	}
 }
 
 func TestSinkErrorsEndTheCall(t *testing.T) {

@@ -84,6 +84,15 @@ func (c Config) Identity() string { return c.withDefaults().ID }
 // AnswerTokens gives the longest answer to ask the provider for.
 func (c Config) AnswerTokens() int { return cmp.Or(c.MaxTokens, answers[c.Kind]) }
 
+// within gives the longest answer to ask for where asked is wanted (0: nothing is), which
+// the block's own limit shortens; 0 leaves it to the provider.
+func (c Config) within(asked int) int {
+	if asked == 0 || c.MaxTokens == 0 {
+		return cmp.Or(asked, c.MaxTokens)
+	}
+	return min(asked, c.MaxTokens)
+}
+
 // failsOver reports whether the next provider is to be tried after an error of code.
 func (c Config) failsOver(code domain.Code) bool {
 	return code == domain.CodeRateLimited || slices.Contains(c.FailoverOn, code)
