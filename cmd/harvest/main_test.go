@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/harvest-engine/harvest/internal/testkit"
 )
 
 // programVariable makes the test binary the program itself, so that tests can kill it.
@@ -49,12 +51,7 @@ const script = `{
 
 func newHome(t *testing.T) home {
 	t.Helper()
-	dir := t.TempDir()
-	for _, d := range []string{filepath.Dir(dir), dir} { // PostgreSQL's user must pass through
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := testkit.DataDir(t)
 	h := home{dir: dir}
 	for _, flag := range []string{"--port", "--temporal-port", "--temporal-ui-port", "--postgres-port"} {
 		h.ports = append(h.ports, flag, strconv.Itoa(freePort(t)))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/harvest-engine/harvest/internal/embedded"
 	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/internal/testkit"
 )
 
 // serversOrder is a process that supervises Postgres and Temporal over a data folder, as the
@@ -67,12 +67,7 @@ type servers struct {
 
 func newServers(t *testing.T) *servers {
 	t.Helper()
-	dir := t.TempDir()
-	for _, d := range []string{filepath.Dir(dir), dir} { // Postgres runs as another user
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := testkit.DataDir(t)
 	s := &servers{t: t, order: serversOrder{Dir: dir, Postgres: freePort(t), Temporal: freePort(t), UIPort: freePort(t)}}
 	s.start()
 	t.Cleanup(func() { // in peace, so that the folder can be removed

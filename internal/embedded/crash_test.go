@@ -15,12 +15,13 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/harvest-engine/harvest/internal/embedded"
+	"github.com/harvest-engine/harvest/internal/testkit"
 )
 
 func TestKilledPostgresComesBack(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s := start(t, folder(t), withoutTemporal)
+	s := start(t, testkit.DataDir(t), withoutTemporal)
 	dsn, pid := s.DSN(), s.PIDs()["postgres"]
 	if err := execute(ctx, dsn, "create table kept (id int)"); err != nil {
 		t.Fatal(err)
@@ -36,7 +37,7 @@ func TestKilledPostgresComesBack(t *testing.T) {
 
 func TestKilledParentTakesItsChildrenAlong(t *testing.T) {
 	t.Parallel()
-	ctx, dir := context.Background(), folder(t)
+	ctx, dir := context.Background(), testkit.DataDir(t)
 	parent, told := startParent(t, dir)
 	if err := execute(ctx, told.DSN, "create table kept (id int)"); err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func TestKilledParentTakesItsChildrenAlong(t *testing.T) {
 // Everything is killed at once, the children before the parent can restart them.
 func TestAllKilledAtOnce(t *testing.T) {
 	t.Parallel()
-	ctx, dir := context.Background(), folder(t)
+	ctx, dir := context.Background(), testkit.DataDir(t)
 	parent, told := startParent(t, dir)
 	if err := execute(ctx, told.DSN, "create table kept (id int)"); err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ func waiting(ctx workflow.Context) (string, error) {
 
 func TestWorkflowsOutliveTheirServers(t *testing.T) {
 	t.Parallel()
-	s := start(t, folder(t), nil)
+	s := start(t, testkit.DataDir(t), nil)
 	client, err := sdkclient.Dial(sdkclient.Options{HostPort: s.TemporalAddress(), Namespace: "default", Logger: quiet{}})
 	if err != nil {
 		t.Fatal(err)

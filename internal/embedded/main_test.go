@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -108,18 +107,6 @@ func start(t *testing.T, dir string, change func(*embedded.Options)) *embedded.S
 		}
 	})
 	return s
-}
-
-// folder makes a data folder that every user may pass through; a test's TempDir is closed.
-func folder(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, d := range []string{filepath.Dir(dir), dir} {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 func withoutTemporal(o *embedded.Options) { o.NoTemporal = true }

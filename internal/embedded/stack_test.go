@@ -12,11 +12,12 @@ import (
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/embedded"
+	"github.com/harvest-engine/harvest/internal/testkit"
 )
 
 func TestDataFolderIsLocked(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
+	dir := testkit.DataDir(t)
 	lock, err := embedded.LockData(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +45,7 @@ func TestTakenPortIsNamed(t *testing.T) {
 	}
 	defer listener.Close()
 	port := listener.Addr().(*net.TCPAddr).Port
-	o := options(folder(t))
+	o := options(testkit.DataDir(t))
 	o.PostgresPort = port
 	_, err = embedded.Start(context.Background(), o)
 	if domain.CodeOf(err) != domain.CodeConflict {
@@ -59,7 +60,7 @@ func TestTakenPortIsNamed(t *testing.T) {
 
 func TestDataOutlivesAStop(t *testing.T) {
 	t.Parallel()
-	ctx, dir := context.Background(), folder(t)
+	ctx, dir := context.Background(), testkit.DataDir(t)
 	o := options(dir)
 	o.NoTemporal = true
 	first, err := embedded.Start(ctx, o)
@@ -86,7 +87,7 @@ func TestDataOutlivesAStop(t *testing.T) {
 // can reach holds it.
 func TestDatabaseLiesWhereItsUserReachesIt(t *testing.T) {
 	t.Parallel()
-	open, closed := folder(t), folder(t)
+	open, closed := testkit.DataDir(t), testkit.DataDir(t)
 	if err := os.Chmod(closed, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestParseMajor(t *testing.T) {
 // The record of a process that ended says nothing about another with the same id.
 func TestStrangersAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
+	dir := testkit.DataDir(t)
 	first := start0(t, dir)
 	pid := stranger(t)
 	if err := os.MkdirAll(filepath.Join(dir, "run"), 0o700); err != nil {
