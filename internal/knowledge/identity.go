@@ -12,6 +12,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/knowledge/gotypes"
+	"github.com/harvest-engine/harvest/internal/knowledge/manifest"
 	"github.com/harvest-engine/harvest/internal/knowledge/resolve"
 )
 
@@ -19,13 +20,13 @@ import (
 // manifest or the reason of skipping after "+" where there is one.
 func (r *Reader) blobID(kind string, data []byte) graph.BlobID {
 	h := sha256.New()
-	_, _ = io.WriteString(h, "blob "+kind+"\x00"+r.cfg.Extractor.Version+manifestVersion+"\x00")
+	_, _ = io.WriteString(h, "blob "+kind+"\x00"+r.cfg.Extractor.Version+"."+manifest.Version+surfaceVersion+"\x00")
 	_, _ = h.Write(data)
 	return graph.BlobID(hex.EncodeToString(h.Sum(nil)))
 }
 
-// manifestVersion changes when manifests or surfaces are read otherwise than before.
-const manifestVersion = ".1"
+// surfaceVersion changes when surfaces are made otherwise than before.
+const surfaceVersion = ".1"
 
 // stampLength is the number of hex digits of a stamp.
 const stampLength = 8
@@ -39,7 +40,7 @@ func stampOf(cfg Config) string {
 		release = "go " + string(text)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%d\x00%s\x00%t",
-		cfg.Extractor.Version, manifestVersion, resolve.Version, gotypes.Version(), cfg.MaxSize, release, cfg.NamesOnly))
+		cfg.Extractor.Version, manifest.Version+surfaceVersion, resolve.Version, gotypes.Version(), cfg.MaxSize, release, cfg.NamesOnly))
 	return hex.EncodeToString(sum[:])[:stampLength]
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
+	"github.com/harvest-engine/harvest/internal/knowledge/manifest"
 )
 
 // A window is what is read, parsed and stored at once: bounded in files and in bytes.
@@ -125,8 +126,8 @@ func (s *scan) classify(at int, e gitrepo.Entry, data []byte) item {
 	language := s.reader.cfg.Extractor.Detect(e.Path, data)
 	it.kind = language
 	skipped := skipReason(e.Path, data)
-	if manifest, read := manifestOf(e.Path); read != nil && skipped == "" {
-		it.kind += "+" + manifest
+	if kind := manifest.Kind(e.Path); kind != "" && skipped == "" {
+		it.kind += "+" + kind
 	} else if skipped != "" {
 		it.kind += "+" + skipped
 	}
@@ -245,9 +246,7 @@ func (s *scan) extract(ctx context.Context, it *item) error {
 	if err != nil {
 		facts = domain.FileFacts{Language: it.blob.Facts.Language, Errors: 1}
 	}
-	if _, read := manifestOf(it.path); read != nil {
-		read(it.data, &facts)
-	}
+	manifest.Read(manifest.Kind(it.path), it.data, &facts)
 	if facts.Language == "go" {
 		readGo(it.data, &facts)
 	}

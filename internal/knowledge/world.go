@@ -9,6 +9,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/knowledge/gotypes"
+	"github.com/harvest-engine/harvest/internal/knowledge/manifest"
 	"github.com/harvest-engine/harvest/internal/knowledge/resolve"
 )
 
@@ -128,7 +129,7 @@ func (w *world) plan(files []graph.VersionFile, outlines map[graph.BlobID]*domai
 		facts := outlines[f.Blob]
 		switch {
 		case facts == nil:
-		case path.Base(f.Path) == "go.mod" && facts.Package != "":
+		case manifest.Kind(f.Path) == manifest.GoMod && facts.Package != "":
 			cfg.Modules = append(cfg.Modules, gotypes.Module{Dir: strings.TrimSuffix(path.Dir(f.Path), "."), Path: facts.Package})
 		case f.Language == "go" && !w.reader.cfg.NamesOnly:
 			cfg.Sources = append(cfg.Sources, goSource(f.Path, facts))

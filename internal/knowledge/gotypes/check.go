@@ -31,6 +31,9 @@ func (p *Program) Check(ctx context.Context, pkg *Package) (map[string]*Answers,
 	if err != nil || checked == nil {
 		return nil, err
 	}
+	if !pkg.tried {
+		pkg.types, pkg.tried = checked, true
+	}
 	answers := make(map[string]*Answers, len(pkg.Files))
 	for _, f := range files {
 		if f.judged {
@@ -91,10 +94,28 @@ func parseFile(fset *token.FileSet, name string, text []byte) (tree *ast.File) {
 		}
 	}()
 	tree, _ = parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
-	if tree == nil || tree.Name == nil || tree.Name.Name == "" {
+	if tree == nil || tree.Name == nil || tree.Name.Name == "" || tooDeep(tree) {
 		return nil
 	}
 	return tree
+}
+
+// deepest bounds how far the nodes of a source are nested: the type checker goes down by
+// recursion, and a stack that is used up ends the process.
+const deepest = 5000
+
+func tooDeep(tree *ast.File) bool {
+	depth, most := 0, 0
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if n == nil {
+			depth--
+			return true
+		}
+		depth++
+		most = max(most, depth)
+		return true
+	})
+	return most > deepest
 }
 
 func dropBodies(tree *ast.File) {
@@ -105,8 +126,7 @@ func dropBodies(tree *ast.File) {
 	}
 }
 
-// run checks files as a package, and remembers the package for those that import it. A fault
-// of the type checker leaves the package unknown.
+// run checks files as a package. A fault of the type checker leaves the package unknown.
 func (p *Program) run(ctx context.Context, pkg *Package, files []parsed, info *types.Info) (checked *types.Package, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -121,9 +141,6 @@ func (p *Program) run(ctx context.Context, pkg *Package, files []parsed, info *t
 	checked = checkFiles(p.fset, path.Join(pkg.Dir, pkg.Name), trees, importer, info)
 	if importer.err != nil {
 		return nil, importer.err
-	}
-	if !pkg.tried {
-		pkg.types, pkg.tried = checked, true
 	}
 	return checked, nil
 }
@@ -182,14 +199,14 @@ func (i *importing) ImportFrom(path, _ string, _ types.ImportMode) (*types.Packa
 
 // declare checks the declarations of a package, so that it can be imported.
 func (p *Program) declare(ctx context.Context, pkg *Package) error {
+	pkg.tried = true
 	files, err := p.parse(ctx, pkg)
 	if err != nil {
 		return err
 	}
-	defer func() { pkg.tried = true }()
 	for _, f := range files {
 		dropBodies(f.ast)
 	}
-	_, err = p.run(ctx, pkg, files, nil)
+	pkg.types, err = p.run(ctx, pkg, files, nil)
 	return err
 }

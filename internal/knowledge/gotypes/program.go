@@ -166,7 +166,7 @@ func (p *Program) order() {
 // and for tests the package that they are of.
 func (p *Program) imports(pkg *Package) []*Package {
 	var deps []*Package
-	seen := map[*Package]bool{nil: true, pkg: true}
+	seen := map[*Package]bool{nil: true}
 	add := func(dep *Package) {
 		if !seen[dep] {
 			seen[dep] = true

@@ -14,7 +14,7 @@ func (r *resolver) call(ref *domain.Reference) ([]sym, domain.How) {
 	val, known := r.receiver(ref)
 	if known {
 		if val.module != nil {
-			return functions(r.inModule(val.module, ref.Name, 0).syms), domain.HowScoped
+			return functions(r.inside(target{module: val.module}, ref.Name).syms), domain.HowScoped
 		}
 		if val.class != nil {
 			syms := functions(r.member(val.class, ref.Name))
@@ -23,7 +23,7 @@ func (r *resolver) call(ref *domain.Reference) ([]sym, domain.How) {
 			}
 		}
 	}
-	if val.external {
+	if val.external || strings.HasPrefix(ref.Receiver, "super") {
 		return nil, ""
 	}
 	return r.byName(ref, val)
@@ -32,6 +32,9 @@ func (r *resolver) call(ref *domain.Reference) ([]sym, domain.How) {
 // looseMember reports whether a type may have members that are not seen: it has a supertype
 // that is not in the repository.
 func (r *resolver) looseMember(c *class) bool {
+	if r.traits.closed {
+		return false
+	}
 	loose := false
 	r.climb(c, func(c *class) bool {
 		loose = len(c.bases) > len(r.basesOf(c)) || len(c.syms) == 0
@@ -57,7 +60,10 @@ func (r *resolver) receiver(ref *domain.Reference) (val value, known bool) {
 	}
 	t := r.path(r.f, in, ref.Receiver)
 	if !t.found() {
-		return value{external: t.external}, t.external
+		first, _, _ := strings.Cut(dottedName(ref.Receiver), ".")
+		_, imported := r.f.names[first]
+		external := t.external || r.traits.strictTypes && !imported
+		return value{external: external}, external
 	}
 	val = r.valueOf(t)
 	return val, val.class != nil || val.module != nil || val.external
@@ -77,7 +83,7 @@ func (r *resolver) plainCall(ref *domain.Reference) ([]sym, domain.How) {
 		return nil, ""
 	}
 	in := r.enclosing(ref.From)
-	if r.traits.implicitThis {
+	if r.traits.implicitThis { // before its fields, which a call does not mean
 		for c := in; c != nil; c = outer(c.file, c) {
 			if syms := functions(r.member(c, ref.Name)); len(syms) > 0 {
 				return syms, domain.HowScoped
@@ -85,6 +91,9 @@ func (r *resolver) plainCall(ref *domain.Reference) ([]sym, domain.How) {
 		}
 	}
 	t := r.path(r.f, in, ref.Name)
+	if t.module != nil && len(t.syms) == 0 {
+		t.syms = r.f.family.rules.main(r.view, t.module, ref.Name)
+	}
 	if syms := functions(t.syms); len(syms) > 0 {
 		return syms, domain.HowScoped
 	}

@@ -81,7 +81,7 @@ func (w *World) merged(f *file, name string) *class {
 	if c := f.classes[name]; c != nil {
 		return c
 	}
-	if !f.family.rules.traits().reopens {
+	if !f.family.rules.traits(f.facts.Language).reopens {
 		return nil
 	}
 	for _, c := range f.family.types[lastOf(name)] {
@@ -130,7 +130,7 @@ func (w *World) ownerOf(f *file, receiver string) *class {
 			return c
 		}
 	}
-	if f.family.rules.traits().strictOwners {
+	if f.family.rules.traits(f.facts.Language).strictOwners {
 		return nil
 	}
 	view := w.view(f)

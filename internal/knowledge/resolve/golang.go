@@ -4,10 +4,12 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/harvest-engine/harvest/internal/knowledge/manifest"
 )
 
 // golang: a module is a package, that is a folder and a package name.
-type golang struct{}
+type golang struct{ plainRules }
 
 var goTraits = traits{
 	strictOwners: true,
@@ -23,15 +25,11 @@ var goTraits = traits{
 		Type Kind Fatal Fatalf Errorf Log Logf Helper Printf Print Println Equal Compare Sum Write Sub After Before Now Index Bytes`),
 }
 
-func (golang) traits() traits { return goTraits }
+func (golang) traits(string) traits { return goTraits }
 
 func goModuleKey(dir, pkg string) string { return dir + "\x00" + pkg }
 
 func (golang) module(_ *World, f *file) string { return goModuleKey(f.dir, f.facts.Package) }
-
-func (golang) child(*World, *module, string) *module { return nil }
-
-func (golang) global(*view, *file, string) target { return target{} }
 
 func (g golang) bind(w *World, f *file) {
 	for _, im := range f.facts.Imports {
@@ -89,7 +87,7 @@ func (g golang) imported(w *World, f *file, target string) *module {
 			break
 		}
 	}
-	mods := w.manifests["go.mod"]
+	mods := w.manifests[manifest.GoMod]
 	var best *module
 	longest := -1
 	for _, mod := range mods {

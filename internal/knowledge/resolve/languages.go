@@ -8,23 +8,11 @@ func rulesOf(language string) (family string, r rules) {
 
 // families groups languages whose files see each other.
 var families = map[string]string{
-	"go":     "go",
-	"python": "python",
+	"go": "go", "python": "python", "rust": "rust",
+	"typescript": "ecma", "tsx": "ecma", "javascript": "ecma",
+	"java": "jvm", "kotlin": "jvm", "scala": "jvm",
 }
 
 var table = map[string]rules{
-	"go":     golang{},
-	"python": python{},
-}
-
-// manifestKind names the kind of a file that tells what packages are called and holds no
-// code; "" for all others.
-func manifestKind(base string) string {
-	switch base {
-	case "go.mod", "package.json", "Cargo.toml", "composer.json":
-		return base
-	case "tsconfig.json", "jsconfig.json":
-		return "tsconfig.json"
-	}
-	return ""
+	"go": golang{}, "python": python{}, "rust": rust{}, "ecma": ecma{}, "jvm": java{},
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // python: a module is a file.
-type python struct{}
+type python struct{ plainRules }
 
 var pythonTraits = traits{
 	reexports:     true,
@@ -18,7 +18,10 @@ var pythonTraits = traits{
 	prefixes:      []string{`"`, "'"},
 	wrappers:      set("Optional Annotated Final ClassVar Awaitable Coroutine Required NotRequired ReadOnly Type type InitVar"),
 	builtin: set(`str int float bool bytes bytearray list dict set tuple frozenset object complex type None Any Callable Iterable Iterator
-		Sequence Mapping MutableMapping List Dict Set Tuple Union Generator AsyncIterator AsyncGenerator memoryview range property super`),
+		Sequence Mapping MutableMapping List Dict Set Tuple Union Generator AsyncIterator AsyncGenerator memoryview range property super
+		Exception BaseException ValueError TypeError KeyError IndexError RuntimeError OSError IOError LookupError AttributeError
+		NotImplementedError StopIteration ABC Protocol Generic Enum IntEnum StrEnum NamedTuple TypedDict`),
+	keeps: set("values items copy keys elements most_common"),
 	common: set(`get set add pop append extend insert remove update keys values items copy clear sort index count join split strip
 		format replace encode decode read write close open seek flush send recv start stop run wait put lower upper startswith endswith
 		find match group search sub connect execute commit rollback fetchone fetchall cursor acquire release result cancel done debug info
@@ -26,11 +29,7 @@ var pythonTraits = traits{
 		first order_by values_list create exclude setUp tearDown assertEqual`),
 }
 
-func (python) traits() traits { return pythonTraits }
-
-func (python) rank(*file) int { return 0 }
-
-func (python) global(*view, *file, string) target { return target{} }
+func (python) traits(string) traits { return pythonTraits }
 
 func (python) module(_ *World, f *file) string { return f.path }
 
@@ -78,7 +77,7 @@ func (p python) bind(w *World, f *file) {
 				f.names[local] = target{external: true}
 				continue
 			}
-			f.names[local] = target{later: &handed{m, im.Name}}
+			f.names[local] = target{later: &handed{m, im.Name, local}}
 		}
 	}
 }

@@ -12,32 +12,49 @@ type rules interface {
 	bind(w *World, f *file)
 	// child finds a module below another by its name; nil for none.
 	child(w *World, m *module, name string) *module
-	// global finds a name that no scope of the file knows.
-	global(v *view, f *file, name string) target
+	// global finds a name that no scope of the file knows, inside the type or module in.
+	global(v *view, f *file, in *class, name string) target
 	// rank orders files that define the same name; less is better.
 	rank(f *file) int
-	// traits gives the properties of the language.
-	traits() traits
+	// main gives what a module is where it is used as a value: its default export. alias is
+	// the name that it is given.
+	main(v *view, m *module, alias string) []sym
+	// traits gives the properties of a language of the family.
+	traits(language string) traits
 }
+
+// plainRules are those of a language that has nothing of the kind.
+type plainRules struct{}
+
+func (plainRules) child(*World, *module, string) *module { return nil }
+
+func (plainRules) global(*view, *file, *class, string) target { return target{} }
+
+func (plainRules) rank(*file) int { return 0 }
+
+func (plainRules) main(*view, *module, string) []sym { return nil }
 
 // traits are properties of a language that the search asks for.
 type traits struct {
-	reopens       bool            // one type may have several definitions in a module
-	strictOwners  bool            // methods stand in the module of their type
-	strictTypes   bool            // a type's name that no scope knows is none of the repository's
-	reexports     bool            // a module hands on what it imports
-	implicitThis  bool            // a bare name may be a member of the type around
-	uniqueFuncs   bool            // a function that no scope knows may be the only one of that name
-	conversions   bool            // a call of a type converts a value
-	receiverParam []string        // names of a first parameter that calls do not pass
-	constructors  []string        // names of constructors; "" stands for the type's own
-	self          map[string]bool // names of the type around, as a type
-	builtin       map[string]bool // types that are never the repository's
-	through       map[string]bool // methods of wrappers that give what is wrapped
-	common        map[string]bool // names too frequent to tell anything
-	open, shut    byte            // brackets around type arguments
-	prefixes      []string        // what may stand before a type: "*", "&mut "
-	wrappers      map[string]bool // generic types that stand for their argument: Box, Promise, Optional
+	reopens         bool            // one type may have several definitions in a module
+	strictOwners    bool            // methods stand in the module of their type
+	strictTypes     bool            // a type's name that no scope knows is none of the repository's
+	declaresModules bool            // modules are declared where they are files of their own
+	reexports       bool            // a module hands on what it imports
+	implicitThis    bool            // a bare name may be a member of the type around
+	closed          bool            // a type has no members but those that are seen
+	uniqueFuncs     bool            // a function that no scope knows may be the only one of that name
+	conversions     bool            // a call of a type converts a value
+	receiverParam   []string        // names of a first parameter that calls do not pass
+	constructors    []string        // names of constructors; "" stands for the type's own
+	self            map[string]bool // names of the type around, as a type
+	builtin         map[string]bool // types that are never the repository's
+	keeps           map[string]bool // methods of containers that give a container of the same elements
+	through         map[string]bool // methods of wrappers that give what is wrapped
+	common          map[string]bool // names too frequent to tell anything
+	open, shut      byte            // brackets around type arguments
+	prefixes        []string        // what may stand before a type: "*", "&mut "
+	wrappers        map[string]bool // generic types that stand for their argument: Box, Promise, Optional
 }
 
 // plain strips a type of pointers, qualifiers, wrappers and arguments; it is "" for arrays,
@@ -78,7 +95,13 @@ func (t *traits) trim(text string) string {
 				text, again = rest, true
 			}
 		}
+		if rest, ok := strings.CutPrefix(text, "'"); ok && t.open == '<' { // a lifetime
+			if _, rest, ok = strings.Cut(rest, " "); ok {
+				text, again = rest, true
+			}
+		}
 	}
+	text, _, _ = strings.Cut(text, " + ")
 	text = strings.TrimRight(text, "?!&* ")
 	if strings.Contains(text, "|") && !strings.ContainsAny(text, "({") {
 		for part := range strings.SplitSeq(text, "|") {

@@ -41,6 +41,14 @@ func (v *view) lookup(f *file, in *class, name string) target {
 		if syms := v.nestedType(in, name); len(syms) > 0 {
 			return target{syms: syms}
 		}
+		if t := v.implied(in, name); t.found() {
+			return t
+		}
+	}
+	if v.traits.declaresModules {
+		if m := f.family.rules.child(v.w, f.module, name); m != nil {
+			return target{module: m}
+		}
 	}
 	if syms := f.top[name]; len(syms) > 0 {
 		return target{syms: syms}
@@ -56,7 +64,24 @@ func (v *view) lookup(f *file, in *class, name string) target {
 			return t
 		}
 	}
-	return f.family.rules.global(v, f, name)
+	return f.family.rules.global(v, f, in, name)
+}
+
+// implied finds a member or a field of the type around, or of one around that, where the
+// language lets it be named alone.
+func (v *view) implied(in *class, name string) target {
+	if !v.traits.implicitThis {
+		return target{}
+	}
+	for c := in; c != nil; c = outer(c.file, c) {
+		if field, ok := v.field(c, name); ok {
+			return target{field: &field}
+		}
+		if syms := v.member(c, name); len(syms) > 0 {
+			return target{syms: syms}
+		}
+	}
+	return target{}
 }
 
 // nestedType finds a type inside a type, or inside one that this one stands in.
@@ -80,7 +105,14 @@ func (v *view) nestedType(in *class, name string) []sym {
 // inside finds a name in what another name means.
 func (v *view) inside(t target, name string) target {
 	if t.module != nil {
-		return v.inModule(t.module, name, 0)
+		if found := v.inModule(t.module, name, 0); found.found() || found.external {
+			return found
+		}
+		syms := v.f.family.rules.main(v, t.module, "")
+		if len(syms) == 0 {
+			return target{}
+		}
+		t = target{syms: syms}
 	}
 	if c := v.classOf(t.syms); c != nil {
 		if syms := c.file.nested[c.name+"."+name]; len(syms) > 0 {
@@ -96,6 +128,11 @@ func (v *view) inside(t target, name string) target {
 
 // inModule finds a name in a module: what it defines, what it hands on, a module below it.
 func (v *view) inModule(m *module, name string, depth int) target {
+	if v.traits.declaresModules {
+		if below := v.f.family.rules.child(v.w, m, name); below != nil {
+			return target{module: below}
+		}
+	}
 	if syms := v.best(m.top[name]); len(syms) > 0 {
 		return target{syms: syms}
 	}
@@ -118,7 +155,16 @@ func (v *view) settle(t target, depth int) target {
 	if depth > maxReexports {
 		return target{}
 	}
-	return v.inModule(t.later.module, t.later.name, depth+1)
+	first, rest, _ := strings.Cut(t.later.name, ".")
+	found := v.inModule(t.later.module, first, depth+1)
+	for rest != "" && found.found() {
+		first, rest, _ = strings.Cut(rest, ".")
+		found = v.inside(found, first)
+	}
+	if !found.found() && !found.external && t.later.name == "default" {
+		found.syms = v.f.family.rules.main(v, t.later.module, t.later.alias)
+	}
+	return found
 }
 
 func (v *view) handedOn(m *module, name string, depth int) target {
@@ -193,13 +239,14 @@ func (v *view) enclosing(i int) *class {
 	return nil
 }
 
-// localFunction finds a function nested in the symbol of index i, or in one around it.
+// localFunction finds a function nested in the symbol of index i, or in a function or a
+// module written around it.
 func (v *view) localFunction(i int, name string) []sym {
 	if i < 0 {
 		return nil
 	}
 	for prefix := v.f.facts.Symbols[i].QualifiedName(); prefix != ""; {
-		if v.f.inFunction(prefix) {
+		if v.f.inFunction(prefix) || v.f.isModule(prefix) {
 			for _, s := range v.f.nested[prefix+"."+name] {
 				if k := s.symbol().Kind; k.Function() || typeLike(k) {
 					return []sym{s}
@@ -213,6 +260,16 @@ func (v *view) localFunction(i int, name string) []sym {
 		prefix = prefix[:at]
 	}
 	return nil
+}
+
+// isModule reports whether a name is that of a module written in the file.
+func (f *file) isModule(name string) bool {
+	for _, s := range f.nested[name] {
+		if s.symbol().Kind == domain.KindModule {
+			return true
+		}
+	}
+	return false
 }
 
 // functions leaves what can be called: functions, and types for their constructors.

@@ -18,7 +18,7 @@ type view struct {
 }
 
 func (w *World) view(f *file) *view {
-	return &view{w: w, f: f, traits: f.family.rules.traits(), memo: map[typed]value{}, bases: map[*class][]*class{}}
+	return &view{w: w, f: f, traits: f.family.rules.traits(f.facts.Language), memo: map[typed]value{}, bases: map[*class][]*class{}}
 }
 
 // value is what an expression is known to be.
@@ -149,10 +149,16 @@ func (v *view) result(t target) value {
 
 // valueOf gives the value of a name: a type itself, a module, or a variable.
 func (v *view) valueOf(t target) value {
+	if t.field != nil {
+		return v.evaluate(*t.field)
+	}
 	if c := v.classOf(t.syms); c != nil {
 		return value{class: c, text: c.name, file: c.file, static: true}
 	}
 	for _, s := range t.syms {
+		if c := s.file.classes[s.symbol().QualifiedName()]; c != nil && !s.symbol().Kind.Function() {
+			return value{class: c, text: c.name, file: c.file} // an object that is written out
+		}
 		if symbol := s.symbol(); symbol.Kind == domain.KindConstant && symbol.Type != "" {
 			return v.evaluate(typed{symbol.Type, s.file, v.ownerClass(s)})
 		}
@@ -183,7 +189,10 @@ func (v *view) step(val value, s string) value {
 		return v.valueOf(t)
 	}
 	if val.class == nil {
-		if call && v.traits.through[name] {
+		switch {
+		case call && v.traits.keeps[name]:
+			return val
+		case call && v.traits.through[name]:
 			return v.argument(val)
 		}
 		return value{external: val.external}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/knowledge/manifest"
 )
 
 // File is what a file shows to others: its path, and its facts with or without references.
@@ -67,6 +68,8 @@ type family struct {
 	suffix  map[string][]*file   // files by the last element of their path without extension
 	dirs    map[string][]*module // by folder
 	folders map[string]bool      // those with files in them or below
+	// packages are the declared packages and those above them, by dotted name.
+	packages map[string]bool
 }
 
 // target is what a name means: symbols, a module, a folder of modules, or something that is
@@ -76,15 +79,17 @@ type target struct {
 	module   *module
 	external bool
 	later    *handed // an imported name, looked up when it is asked for
+	field    *typed  // a field of the type around
 }
 
 // handed is a name that an import takes from a module.
 type handed struct {
 	module *module
-	name   string
+	name   string // dotted where it leads into a type
+	alias  string // the name that it is given here
 }
 
-func (t target) found() bool { return len(t.syms) > 0 || t.module != nil }
+func (t target) found() bool { return len(t.syms) > 0 || t.module != nil || t.field != nil }
 
 // Build makes the World of files. Their order does not matter.
 func Build(files []File) *World {
@@ -114,7 +119,7 @@ func Build(files []File) *World {
 // add takes a file in: manifests, and files of languages that have rules.
 func (w *World) add(in File) {
 	f := &file{path: in.Path, dir: dirOf(in.Path), facts: in.Facts}
-	if kind := manifestKind(path.Base(in.Path)); kind != "" {
+	if kind := manifest.Kind(in.Path); kind != "" {
 		w.manifests[kind] = append(w.manifests[kind], f)
 		return
 	}
@@ -126,7 +131,7 @@ func (w *World) add(in File) {
 	if fam == nil {
 		fam = &family{
 			rules: r, modules: map[string]*module{}, types: map[string][]*class{}, methods: map[string][]sym{},
-			funcs: map[string][]sym{}, suffix: map[string][]*file{}, dirs: map[string][]*module{}, folders: map[string]bool{},
+			funcs: map[string][]sym{}, suffix: map[string][]*file{}, dirs: map[string][]*module{}, folders: map[string]bool{}, packages: map[string]bool{},
 		}
 		w.families[name] = fam
 	}
@@ -150,6 +155,9 @@ func (w *World) place(f *file) {
 		for dir := f.dir; !fam.folders[dir]; dir = dirOf(dir) {
 			fam.folders[dir] = true
 		}
+	}
+	for name := f.facts.Package; name != "" && !fam.packages[name]; name = strings.TrimSuffix(strings.TrimSuffix(name, lastOf(name)), ".") {
+		fam.packages[name] = true
 	}
 	m.files = append(m.files, f)
 	f.module = m

@@ -1,4 +1,6 @@
-package knowledge
+// Package manifest reads the files that say what the packages of a repository are called:
+// go.mod, package.json, tsconfig.json, Cargo.toml, composer.json.
+package manifest
 
 import (
 	"encoding/json"
@@ -12,39 +14,44 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// manifests are files that say what the packages of a repository are called. What they say
-// becomes facts of theirs: Package is the name, Imports map prefixes (Alias) to folders or
-// files (Target), relative to the manifest. The resolver knows them by their path.
-var manifests = map[string]func(src []byte, facts *domain.FileFacts){
-	"go.mod":        goModule,
-	"package.json":  npmPackage,
-	"tsconfig.json": tsConfig,
-	"jsconfig.json": tsConfig,
-	"cargo.toml":    cargoCrate,
-	"composer.json": composerPackage,
+// Version changes when the same manifest gives other facts than before.
+const Version = "1"
+
+// The kinds of manifests.
+const (
+	GoMod    = "go.mod"
+	NPM      = "package.json"
+	TSConfig = "tsconfig.json"
+	Cargo    = "cargo.toml"
+	Composer = "composer.json"
+)
+
+var readers = map[string]func(src []byte, facts *domain.FileFacts){
+	GoMod: goModule, NPM: npmPackage, TSConfig: tsConfig, Cargo: cargoCrate, Composer: composerPackage,
 }
 
-// manifestOf gives the reader of a manifest, by the lower-case name of its file.
-func manifestOf(name string) (kind string, read func([]byte, *domain.FileFacts)) {
+// Kind names the kind of the manifest at a path; "" where it is none.
+func Kind(name string) string {
 	base := strings.ToLower(path.Base(name))
-	if strings.HasPrefix(base, "tsconfig.") && strings.HasSuffix(base, ".json") {
-		base = "tsconfig.json"
+	if base == "jsconfig.json" || strings.HasPrefix(base, "tsconfig.") && strings.HasSuffix(base, ".json") {
+		base = TSConfig
 	}
-	return base, manifests[base]
+	if readers[base] == nil {
+		return ""
+	}
+	return base
 }
 
-func goModule(src []byte, facts *domain.FileFacts) {
-	facts.Package = modfile.ModulePath(src)
-	file, err := modfile.ParseLax("go.mod", src, nil)
-	if err != nil {
-		return
-	}
-	for _, r := range file.Replace {
-		if r.New.Version == "" { // a folder
-			facts.Imports = append(facts.Imports, domain.Import{Alias: r.Old.Path, Target: r.New.Path})
-		}
+// Read puts what a manifest of that kind says into facts: Package is the name (of a
+// tsconfig its base folder), Imports map prefixes or entry points (Alias) to folders or
+// files (Target), relative to the manifest. What can't be parsed says nothing.
+func Read(kind string, src []byte, facts *domain.FileFacts) {
+	if read := readers[kind]; read != nil {
+		read(src, facts)
 	}
 }
+
+func goModule(src []byte, facts *domain.FileFacts) { facts.Package = modfile.ModulePath(src) }
 
 func npmPackage(src []byte, facts *domain.FileFacts) {
 	var p struct {

@@ -1,0 +1,2 @@
+from .job import Job, Status
+from .queue import Queue
