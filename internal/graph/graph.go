@@ -267,6 +267,8 @@ type Snapshots interface {
 	// PublishAs makes the version, made of files and with the given number of symbols, the
 	// live one of its tag.
 	PublishAs(ctx context.Context, id int64, spec VersionSpec, files []VersionFile, symbols int) (domain.VersionDetail, error)
+	// Texts loads the stored texts of blobs; those without one are absent from the map.
+	Texts(ctx context.Context, ids []BlobID) (map[BlobID][]byte, error)
 }
 
 // Cypher runs read-only Cypher, where the backend speaks it.

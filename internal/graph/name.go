@@ -3,6 +3,8 @@ package graph
 import (
 	"strings"
 	"unicode"
+
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 // Fold gives the form in which names are compared: lower case, letters and digits only.
@@ -76,4 +78,24 @@ func IsTest(path string) bool {
 		}
 	}
 	return false
+}
+
+// Rank orders equally good hits, the lowest first: what is used before what tests it,
+// class-like before functions before the rest, exported before private.
+func Rank(path string, s domain.Symbol) int {
+	rank := 0
+	if IsTest(path) {
+		rank += 8
+	}
+	switch {
+	case s.Kind.Class():
+	case s.Kind.Function():
+		rank += 2
+	default:
+		rank += 4
+	}
+	if !s.Exported {
+		rank++
+	}
+	return rank
 }

@@ -38,3 +38,23 @@ func (ref SymbolRef) Alternatives() (readings []Alternative, startLine int) {
 }
 
 var separators = strings.NewReplacer("::", ".", "#", ".", "->", ".", "(*", "", "(", "", ")", "")
+
+// PlacePattern is a regular expression, in RE2 and in PostgreSQL, that matches paths in whose last folder, or file, a qualifier is named: "http" and
+// "net/http" and "net.http" match net/http/server.go, "server" matches it too.
+func PlacePattern(qualifier string) string {
+	var b strings.Builder
+	b.WriteString(`(^|/)`)
+	for _, r := range qualifier {
+		switch {
+		case r == '.' || r == '/':
+			b.WriteString(`[./]`)
+		case strings.ContainsRune(`\+*?()|[]{}^$`, r):
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteString(`(/[^/]*|\.[^/]*)$`)
+	return b.String()
+}

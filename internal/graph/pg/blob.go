@@ -3,6 +3,7 @@ package pg
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"runtime"
 	"sort"
@@ -14,11 +15,11 @@ import (
 	"github.com/harvest-engine/harvest/internal/graph"
 )
 
-// A blob that is asked for is kept from the sweep of orphans for a week; the time is
-// written at most once a day, so that asking stays a read.
+// A blob that is asked for is about to be used, so for an hour it is kept from the sweep of
+// superseded versions. The time is written at most every ten minutes.
 const (
 	missingBlobsSQL = `select key from source_blobs where key = any($1) and facts_type = $2`
-	touchBlobsSQL   = `update source_blobs set seen_at = now() where key = any($1) and seen_at < now() - interval '1 day'`
+	touchBlobsSQL   = `update source_blobs set seen_at = now() where key = any($1) and seen_at < now() - interval '10 minutes'`
 )
 
 // MissingBlobs gives those of ids that are not stored yet, in their order.
@@ -174,4 +175,25 @@ func (s *Store) loadFactsBatch(ctx context.Context, sql string, ids []graph.Blob
 		into[byKey[string(r.Key)]] = decoded[i]
 	}
 	return nil
+}
+
+// Texts loads the stored texts of blobs; those without one are absent from the map.
+func (s *Store) Texts(ctx context.Context, ids []graph.BlobID) (map[graph.BlobID][]byte, error) {
+	keys, err := hashList("blob", ids)
+	if err != nil {
+		return nil, err
+	}
+	type row struct{ Key, Text []byte }
+	rows, err := collect(ctx, s.pool, "load texts", pgx.RowToStructByPos[row],
+		`select key, text from source_blobs where key = any($1) and text is not null`, keys)
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[graph.BlobID][]byte, len(rows))
+	for _, r := range rows {
+		if texts[graph.BlobID(hex.EncodeToString(r.Key))], err = decompress(r.Text); err != nil {
+			return nil, fmt.Errorf("load texts: %w", err)
+		}
+	}
+	return texts, nil
 }

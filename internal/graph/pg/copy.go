@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
 )
 
@@ -42,29 +41,9 @@ func symbolRow(repo int32, f *staged, ord int) []any {
 	words := graph.Words(name)
 	return []any{
 		keyOf(repo, f.path, clean(local)), f.fileID, int32(ord), int32(s.StartLine), int32(s.EndLine), repo,
-		kindCode(s.Kind), rankOf(f.path, s), s.Kind.Class(), s.Exported, local != s.QualifiedName(),
+		kindCode(s.Kind), int16(graph.Rank(f.path, s)), s.Kind.Class(), s.Exported, local != s.QualifiedName(),
 		name, clean(s.Receiver), graph.Fold(name), " " + strings.Join(words, " "), clean(s.Signature), clean(s.Doc),
 	}
-}
-
-// rankOf orders equally good hits: what is used before what tests it, class-like before
-// functions before the rest, exported before private.
-func rankOf(path string, s domain.Symbol) int16 {
-	rank := int16(0)
-	if graph.IsTest(path) {
-		rank += 8
-	}
-	switch {
-	case s.Kind.Class():
-	case s.Kind.Function():
-		rank += 2
-	default:
-		rank += 4
-	}
-	if !s.Exported {
-		rank++
-	}
-	return rank
 }
 
 var edgeColumns = []string{"src_key", "dst_key", "resolved_id", "file_id", "src_ord", "line", "kind", "how"}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -90,16 +89,11 @@ func (s *Store) absentFile(ctx context.Context, at graph.FileRef) error {
 	if err := s.absent(ctx, at.Repo, at.Version); err != nil {
 		return err
 	}
-	base := at.Path[strings.LastIndexByte(at.Path, '/')+1:]
-	hint := ""
-	if like, err := s.Files(ctx, at.Repo, at.Version, base, 5); err == nil && len(like) > 0 {
-		paths := make([]string, len(like))
-		for i, f := range like {
-			paths[i] = f.Path
-		}
-		hint = "; there is " + strings.Join(paths, ", ")
+	like, err := s.Files(ctx, at.Repo, at.Version, graph.Base(at.Path), 5)
+	if err != nil {
+		like = nil // the hint is a courtesy
 	}
-	return domain.NotFound("%s:%s has no file %q%s", at.Repo, at.Version, at.Path, hint)
+	return graph.NoFile(at, like)
 }
 
 const filesSQL = `
@@ -119,7 +113,7 @@ func (s *Store) Files(ctx context.Context, repo, version, glob string, limit int
 	if err != nil {
 		return nil, err
 	}
-	if err := needVersion(repo, version); err != nil {
+	if err := graph.CheckVersion(repo, version); err != nil {
 		return nil, err
 	}
 	all, err := collect(ctx, s.pool, "list files", scanFile, filesSQL, pgx.NamedArgs{"repo": repo, "tag": version})

@@ -2,7 +2,6 @@ package pg
 
 import (
 	"context"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -57,7 +56,7 @@ limit 200`
 
 // FindSymbols gives every symbol that ref may mean, best first, at most 200 of them.
 func (s *Store) FindSymbols(ctx context.Context, ref graph.SymbolRef) ([]graph.Hit, error) {
-	if err := needVersion(ref.Repo, ref.Version); err != nil {
+	if err := graph.CheckVersion(ref.Repo, ref.Version); err != nil {
 		return nil, err
 	}
 	if ref.Name == "" {
@@ -82,31 +81,11 @@ func seedArgs(ref graph.SymbolRef) pgx.NamedArgs {
 		names[i], qualifiers[i] = clean(r.Name), clean(r.Qualifier)
 		folded[i] = graph.Fold(names[i])
 		if r.Qualifier != "" && place == `^\b$` {
-			place = placePattern(qualifiers[i])
+			place = graph.PlacePattern(qualifiers[i])
 		}
 	}
 	return pgx.NamedArgs{"repo": ref.Repo, "tag": ref.Version, "path": clean(ref.File), "line": ref.Line, "start": start,
 		"folded": folded, "names": names, "qualifiers": qualifiers, "place": place, "limit": 0, "depth": 1}
-}
-
-// placePattern matches paths in whose last folder, or file, a qualifier is named: "http" and
-// "net/http" and "net.http" match net/http/server.go, "server" matches it too.
-func placePattern(qualifier string) string {
-	var b strings.Builder
-	b.WriteString(`(^|/)`)
-	for _, r := range qualifier {
-		switch {
-		case r == '.' || r == '/':
-			b.WriteString(`[./]`)
-		case strings.ContainsRune(`\+*?()|[]{}^$`, r):
-			b.WriteRune('\\')
-			b.WriteRune(r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteString(`(/[^/]*|\.[^/]*)$`)
-	return b.String()
 }
 
 const symbolsAtSQL = `
@@ -136,7 +115,7 @@ func (s *Store) symbolsAt(ctx context.Context, ref graph.SymbolRef) ([]graph.Hit
 
 // FileSymbols lists a file's symbols in order of position; not_found for an unknown file.
 func (s *Store) FileSymbols(ctx context.Context, at graph.FileRef) ([]graph.Hit, error) {
-	if err := needVersion(at.Repo, at.Version); err != nil {
+	if err := graph.CheckVersion(at.Repo, at.Version); err != nil {
 		return nil, err
 	}
 	args := fileArgs(at)
@@ -159,7 +138,7 @@ where v.live and r.name = @repo and v.tag = @tag`
 
 // Imports lists a file's imports in order of position; not_found for an unknown file.
 func (s *Store) Imports(ctx context.Context, at graph.FileRef) ([]domain.Import, error) {
-	if err := needVersion(at.Repo, at.Version); err != nil {
+	if err := graph.CheckVersion(at.Repo, at.Version); err != nil {
 		return nil, err
 	}
 	outlines, err := collect(ctx, s.pool, "load imports", pgx.RowTo[[]byte], fileFactsSQL, fileArgs(at))

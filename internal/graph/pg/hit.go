@@ -2,6 +2,7 @@ package pg
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -43,20 +44,14 @@ func hitOf(repo, version string) pgx.RowToFunc[graph.Hit] {
 	}
 }
 
-// kindFilter is the SQL condition on symbols s of a kind as a query names it.
-func kindFilter(kind string) (string, error) {
-	switch kind {
-	case "", "any":
-		return "true", nil
-	case "function":
-		return "s.kind in (" + kindNumber(domain.KindFunction) + ", " + kindNumber(domain.KindMethod) + ")", nil
-	case "class":
-		return "s.class", nil
+// kindFilter is the SQL condition on symbols s of kinds; nil is any.
+func kindFilter(kinds []domain.SymbolKind) string {
+	if kinds == nil {
+		return "true"
 	}
-	if code := kindCode(domain.SymbolKind(kind)); code != 0 {
-		return "s.kind = " + strconv.Itoa(int(code)), nil
+	codes := make([]string, len(kinds))
+	for i, kind := range kinds {
+		codes[i] = strconv.Itoa(int(kindCode(kind)))
 	}
-	return "", domain.Invalid("kind", "%q is no kind of symbol; use function, class, any, or one of %v", kind, symbolKinds[1:])
+	return "s.kind in (" + strings.Join(codes, ", ") + ")"
 }
-
-func kindNumber(kind domain.SymbolKind) string { return strconv.Itoa(int(kindCode(kind))) }

@@ -25,7 +25,7 @@ type loader struct {
 
 // Stage begins the load of a version; not_found for an unknown repository.
 func (s *Store) Stage(ctx context.Context, spec graph.VersionSpec) (graph.Loader, error) {
-	if err := needVersion(spec.Repo, spec.Tag); err != nil {
+	if err := graph.CheckVersion(spec.Repo, spec.Tag); err != nil {
 		return nil, err
 	}
 	repo, err := s.repositoryID(ctx, spec.Repo)

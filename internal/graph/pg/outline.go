@@ -2,24 +2,11 @@ package pg
 
 import (
 	"context"
-	"fmt"
-	"path"
-	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/harvest-engine/harvest/internal/graph"
 )
-
-const (
-	outlineCentral = 30
-	outlineFolders = 150
-	outlineDepth   = 4 // of folders
-	outlineKeys    = 6 // per folder
-)
-
-func sqlf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 const (
 	outlineFilesSQL = `
@@ -56,7 +43,7 @@ func (s *Store) Outline(ctx context.Context, repo, version string) (graph.Outlin
 		outline.Version = v
 		return outline, nil
 	}
-	outline := graph.Outline{Version: v}
+	var outline graph.Outline
 	err = s.reading(ctx, func(tx pgx.Tx) error {
 		type file struct {
 			Path, Language string
@@ -78,112 +65,15 @@ func (s *Store) Outline(ctx context.Context, repo, version string) (graph.Outlin
 		if err != nil {
 			return err
 		}
-		sum := newSummary()
+		sum := graph.NewSummary()
 		for _, f := range files {
-			sum.file(f.Path, f.Language, f.Symbols)
+			sum.File(f.Path, f.Language, f.Symbols)
 		}
-		sum.keys(central)
-		outline.Languages, outline.Folders, outline.Truncated = sum.languages(), nil, false
-		outline.Folders, outline.Truncated = sum.folders()
-		outline.Central = notTests(central, outlineCentral)
+		outline = sum.Outline(v, central)
 		return nil
 	})
 	if err == nil {
 		s.outlines.Store(v.ID, outline)
 	}
 	return outline, err
-}
-
-// notTests keeps the first hits outside of tests.
-func notTests(hits []graph.Hit, limit int) []graph.Hit {
-	var kept []graph.Hit
-	for _, h := range hits {
-		if len(kept) < limit && !graph.IsTest(h.Path) {
-			kept = append(kept, h)
-		}
-	}
-	return kept
-}
-
-// summary counts what is in a version's folders.
-type summary struct {
-	byLanguage map[string]int
-	byFolder   map[string]*graph.Folder
-}
-
-func newSummary() *summary {
-	return &summary{byLanguage: map[string]int{}, byFolder: map[string]*graph.Folder{}}
-}
-
-func (s *summary) file(name, language string, symbols int) {
-	if language != "" {
-		s.byLanguage[language]++
-	}
-	for _, folder := range foldersOf(name) {
-		f := s.byFolder[folder]
-		if f == nil {
-			f = &graph.Folder{Path: folder}
-			s.byFolder[folder] = f
-		}
-		f.Files++
-		f.Symbols += symbols
-	}
-}
-
-// foldersOf gives the folders above a file, the outermost first, down to outlineDepth; "."
-// is the version's root.
-func foldersOf(name string) []string {
-	folders := []string{"."}
-	dir := path.Dir(name)
-	if dir == "." {
-		return folders
-	}
-	parts := strings.Split(dir, "/")
-	for n := 1; n <= min(len(parts), outlineDepth); n++ {
-		folders = append(folders, strings.Join(parts[:n], "/"))
-	}
-	return folders
-}
-
-// keys notes the names of the most referenced exported symbols in their innermost folder.
-func (s *summary) keys(central []graph.Hit) {
-	for _, h := range central {
-		folders := foldersOf(h.Path)
-		f := s.byFolder[folders[len(folders)-1]]
-		if f != nil && h.Exported && len(f.Key) < outlineKeys && !slices.Contains(f.Key, h.QualifiedName()) {
-			f.Key = append(f.Key, h.QualifiedName())
-		}
-	}
-}
-
-func (s *summary) languages() []graph.Count {
-	var counts []graph.Count
-	for name, n := range s.byLanguage {
-		counts = append(counts, graph.Count{Name: name, N: n})
-	}
-	slices.SortFunc(counts, func(a, b graph.Count) int {
-		if a.N != b.N {
-			return b.N - a.N
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-	return counts
-}
-
-// folders gives the largest folders in order of path, and whether some were left out.
-func (s *summary) folders() ([]graph.Folder, bool) {
-	var all []graph.Folder
-	for _, f := range s.byFolder {
-		all = append(all, *f)
-	}
-	slices.SortFunc(all, func(a, b graph.Folder) int {
-		if a.Symbols != b.Symbols {
-			return b.Symbols - a.Symbols
-		}
-		return strings.Compare(a.Path, b.Path)
-	})
-	truncated := len(all) > outlineFolders
-	all = all[:min(len(all), outlineFolders)]
-	slices.SortFunc(all, func(a, b graph.Folder) int { return strings.Compare(a.Path, b.Path) })
-	return all, truncated
 }

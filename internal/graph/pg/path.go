@@ -3,7 +3,6 @@ package pg
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,26 +10,14 @@ import (
 	"github.com/harvest-engine/harvest/internal/graph"
 )
 
-const (
-	defaultPathDepth = 12
-	maxPathDepth     = 30
-	// pathCap bounds the symbols that a search for a path goes through.
-	pathCap = 200_000
-)
-
 // Path gives the shortest chain of calls from one symbol to another; none is no error. Of
-// several shortest chains it is always the same one. The search goes from both ends at once,
-// each time from the one that has fewer symbols before it.
+// several shortest chains it is always the same one.
 func (s *Store) Path(ctx context.Context, from, to graph.SymbolRef, depth int) ([]graph.Site, error) {
 	if from.Repo != to.Repo || from.Version != to.Version {
 		return nil, domain.Invalid("to", "both symbols must be of one repository and version")
 	}
-	if depth <= 0 {
-		depth = defaultPathDepth
-	}
-	depth = min(depth, maxPathDepth)
 	for _, ref := range []graph.SymbolRef{from, to} {
-		if err := needSymbolRef(ref); err != nil {
+		if err := ref.Check(); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +35,7 @@ func (s *Store) Path(ctx context.Context, from, to graph.SymbolRef, depth int) (
 			}
 		}
 		search := pathSearch{tx: tx, version: ends[0][0].Version, repo: from.Repo, tag: from.Version}
-		chain, err := search.run(ctx, keysOf(ends[0]), keysOf(ends[1]), depth)
+		chain, err := graph.ShortestPath(ctx, search, keysOf(ends[0]), keysOf(ends[1]), depth)
 		if err == nil && len(chain) > 0 {
 			sites, err = search.describe(ctx, chain)
 		}
@@ -58,17 +45,6 @@ func (s *Store) Path(ctx context.Context, from, to graph.SymbolRef, depth int) (
 		err = s.needSymbol(ctx, *absent)
 	}
 	return sites, err
-}
-
-// needSymbolRef checks that ref can name symbols of a version.
-func needSymbolRef(ref graph.SymbolRef) error {
-	if err := needVersion(ref.Repo, ref.Version); err != nil {
-		return err
-	}
-	if ref.Name == "" {
-		return domain.Invalid("name", "name a symbol")
-	}
-	return nil
 }
 
 // seed is a symbol that a reference means, and the id of its version.
@@ -110,21 +86,6 @@ type pathSearch struct {
 	repo, tag string
 }
 
-// half is the search from one end: how each symbol was reached, and the outermost ones.
-type half struct {
-	sql   string
-	via   map[int64]int64 // symbol → the one nearer to this end; an end itself → itself
-	front []int64
-}
-
-func newHalf(sql string, ends []int64) *half {
-	h := &half{sql: sql, via: make(map[int64]int64, 64), front: ends}
-	for _, key := range ends {
-		h.via[key] = key
-	}
-	return h
-}
-
 const (
 	forwardSQL = `
 select k.key_id, e.dst_key
@@ -147,75 +108,13 @@ from unnest((select @keys::bigint[])) k(key_id), lateral (
 ) e`
 )
 
-// run gives the keys of a shortest chain, or none.
-func (p pathSearch) run(ctx context.Context, from, to []int64, depth int) ([]int64, error) {
-	forward, backward := newHalf(forwardSQL, from), newHalf(backwardSQL, to)
-	for _, key := range from {
-		if _, both := backward.via[key]; both {
-			return []int64{key}, nil
-		}
+// Follow goes one call further from keys.
+func (p pathSearch) Follow(ctx context.Context, keys []int64, backward bool) ([]graph.Call, error) {
+	sql := forwardSQL
+	if backward {
+		sql = backwardSQL
 	}
-	for step := 0; step < depth && len(forward.front) > 0 && len(backward.front) > 0; step++ {
-		near, far := forward, backward
-		if len(backward.front) < len(forward.front) {
-			near, far = backward, forward
-		}
-		meeting, err := p.step(ctx, near, far)
-		if err != nil {
-			return nil, err
-		}
-		if len(meeting) > 0 {
-			return join(forward, backward, slices.Min(meeting)), nil
-		}
-		if len(forward.via)+len(backward.via) > pathCap {
-			return nil, domain.Errorf(domain.CodeTooLarge, "no chain of calls among the %d symbols nearest to both ends", pathCap)
-		}
-	}
-	return nil, nil
-}
-
-// step goes one call further from near's front; it gives the symbols that far has reached too.
-func (p pathSearch) step(ctx context.Context, near, far *half) ([]int64, error) {
-	type call struct{ Known, Next int64 }
-	calls, err := collect(ctx, p.tx, "follow calls", pgx.RowToStructByPos[call], near.sql,
-		pgx.NamedArgs{"keys": near.front, "version": p.version})
-	if err != nil {
-		return nil, err
-	}
-	reached := map[int64]int64{}
-	for _, c := range calls {
-		if _, seen := near.via[c.Next]; seen {
-			continue
-		}
-		if via, again := reached[c.Next]; !again || c.Known < via {
-			reached[c.Next] = c.Known
-		}
-	}
-	near.front = near.front[:0:0]
-	var meeting []int64
-	for key, via := range reached {
-		near.via[key] = via
-		near.front = append(near.front, key)
-		if _, met := far.via[key]; met {
-			meeting = append(meeting, key)
-		}
-	}
-	return meeting, nil
-}
-
-// join follows both halves from where they met to their ends.
-func join(forward, backward *half, at int64) []int64 {
-	chain := []int64{at}
-	for key := at; forward.via[key] != key; {
-		key = forward.via[key]
-		chain = append(chain, key)
-	}
-	slices.Reverse(chain)
-	for key := at; backward.via[key] != key; {
-		key = backward.via[key]
-		chain = append(chain, key)
-	}
-	return chain
+	return collect(ctx, p.tx, "follow calls", pgx.RowToStructByPos[graph.Call], sql, pgx.NamedArgs{"keys": keys, "version": p.version})
 }
 
 const describeSQL = `

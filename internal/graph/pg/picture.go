@@ -1,9 +1,8 @@
 package pg
 
 import (
-	"cmp"
 	"context"
-	"slices"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,7 +28,7 @@ limit @limit`
 with nodes as materialized (
     select * from unnest(@keys::bigint[], @ords::int[], @resolved::int[]) with ordinality n(key_id, ord, resolved_id, pos)
 )
-select n.pos, m.pos, e.kind, min(e.how)
+select n.pos - 1, m.pos - 1, e.kind, min(e.how)
 from nodes n
 join edges e on e.resolved_id = n.resolved_id and e.src_ord = n.ord
 join nodes m on m.key_id = e.dst_key
@@ -53,9 +52,11 @@ func (s *Store) Graph(ctx context.Context, repo, version string, maxNodes, maxEd
 		if err != nil {
 			return err
 		}
-		picture = draw(nodes, links, maxEdges)
-		picture.TotalNodes = v.Symbols
-		picture.Truncated = picture.Truncated || len(nodes) < v.Symbols
+		hits := make([]graph.Hit, len(nodes))
+		for i, n := range nodes {
+			hits[i] = n.Hit
+		}
+		picture = graph.Draw(hits, links, v.Symbols, maxEdges)
 		return nil
 	})
 	return picture, err
@@ -83,7 +84,7 @@ func chooseNodes(ctx context.Context, tx pgx.Tx, v domain.VersionDetail, limit i
 			err := row.Scan(append([]any{&n.key, &n.ord, &n.resolved}, h.targets()...)...)
 			n.Hit = h.hit(v.Repo, v.Tag)
 			return n, err
-		}, sqlf(nodesSQL, which), pgx.NamedArgs{"version": v.ID, "limit": limit - len(nodes)})
+		}, fmt.Sprintf(nodesSQL, which), pgx.NamedArgs{"version": v.ID, "limit": limit - len(nodes)})
 		if err != nil {
 			return nil, err
 		}
@@ -92,48 +93,16 @@ func chooseNodes(ctx context.Context, tx pgx.Tx, v domain.VersionDetail, limit i
 	return nodes, nil
 }
 
-// link is an edge between two chosen nodes, by their positions.
-type link struct {
-	from, to int64
-	kind     domain.EdgeKind
-	how      int16
-}
-
-func linksBetween(ctx context.Context, tx pgx.Tx, nodes []node) ([]link, error) {
+func linksBetween(ctx context.Context, tx pgx.Tx, nodes []node) ([]graph.PictureLink, error) {
 	keys, ords, resolved := make([]int64, len(nodes)), make([]int32, len(nodes)), make([]int32, len(nodes))
 	for i, n := range nodes {
 		keys[i], ords[i], resolved[i] = n.key, n.ord, n.resolved
 	}
-	return collect(ctx, tx, "load links", func(row pgx.CollectableRow) (link, error) {
-		var l link
-		var kind int16
-		err := row.Scan(&l.from, &l.to, &kind, &l.how)
-		l.kind = decoded(edgeKinds, kind)
+	return collect(ctx, tx, "load links", func(row pgx.CollectableRow) (graph.PictureLink, error) {
+		var l graph.PictureLink
+		var kind, how int16
+		err := row.Scan(&l.From, &l.To, &kind, &how)
+		l.Kind, l.How = decoded(edgeKinds, kind), decoded(hows, how)
 		return l, err
 	}, linksSQL, pgx.NamedArgs{"keys": keys, "ords": ords, "resolved": resolved})
-}
-
-// linkOrder says which links a picture keeps first: structure, then calls, then uses.
-var linkOrder = map[domain.EdgeKind]int{domain.EdgeCalls: 1, domain.EdgeUses: 2}
-
-// draw orders and trims the links.
-func draw(nodes []node, links []link, maxEdges int) graph.Picture {
-	slices.SortFunc(links, func(a, b link) int {
-		return cmp.Or(cmp.Compare(linkOrder[a.kind], linkOrder[b.kind]), cmp.Compare(a.how, b.how),
-			cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.kind, b.kind))
-	})
-	picture := graph.Picture{Nodes: make([]graph.Node, len(nodes)), Edges: []graph.Link{}}
-	for i, n := range nodes {
-		picture.Nodes[i] = graph.Node{ID: n.Path + ":" + n.Local, Name: n.Name, File: n.Path, Kind: string(n.Kind),
-			StartLine: n.StartLine, Signature: n.Signature}
-	}
-	if maxEdges > 0 && len(links) > maxEdges {
-		links, picture.Truncated = links[:maxEdges], true
-	}
-	for _, l := range links {
-		source, target := picture.Nodes[l.from-1].ID, picture.Nodes[l.to-1].ID
-		picture.Edges = append(picture.Edges, graph.Link{ID: string(l.kind) + ":" + source + ">" + target,
-			Source: source, Target: target, Relation: string(l.kind), How: string(decoded(hows, l.how))})
-	}
-	return picture
 }

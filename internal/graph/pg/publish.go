@@ -31,7 +31,7 @@ func (l *loader) Publish(ctx context.Context, files []graph.VersionFile, _ func(
 
 // Reserve gives the id under which a version will be published.
 func (s *Store) Reserve(ctx context.Context, spec graph.VersionSpec) (int64, error) {
-	if err := needVersion(spec.Repo, spec.Tag); err != nil {
+	if err := graph.CheckVersion(spec.Repo, spec.Tag); err != nil {
 		return 0, err
 	}
 	var id int64

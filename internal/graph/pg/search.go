@@ -10,31 +10,26 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
 )
 
-const (
-	maxSearchHits = 100
-	// fewHits is how many matches make a search by likeness superfluous.
-	fewHits = 3
-)
-
-// search is a symbol query on its way to SQL.
+// search is a symbol query over versions.
 type search struct {
-	graph.SymbolQuery
-	folded    string
-	words     []string
-	qualifier string // lower case; "" for none
-	filter    string // SQL
-	versions  []graph.Snapshot
+	graph.Search
+	versions []graph.Snapshot
 }
 
 // SearchSymbols finds names that equal the text, begin with it, hold it at the start of a
 // part, or hold it anywhere, in this order; if these are few, also names that look alike.
 // A symbol that several versions hold is given once, from the newest.
 func (s *Store) SearchSymbols(ctx context.Context, q graph.SymbolQuery) ([]graph.Hit, bool, error) {
-	search, err := s.prepareSearch(ctx, q)
+	ready, err := graph.NewSearch(q)
+	if err != nil {
+		return nil, false, err
+	}
+	ready.Folded = clean(ready.Folded)
+	search := search{Search: ready}
+	search.versions, err = s.Snapshots(ctx, q.Repos, q.Versions)
 	if err != nil || len(search.versions) == 0 {
 		return nil, false, err
 	}
@@ -42,48 +37,15 @@ func (s *Store) SearchSymbols(ctx context.Context, q graph.SymbolQuery) ([]graph
 	if err != nil {
 		return nil, false, err
 	}
-	if len(hits) < fewHits && utf8.RuneCountInString(search.folded) >= 3 {
+	if search.WantsAlike(len(hits)) {
 		alike, err := s.runSearch(ctx, search, search.alike())
 		if err != nil {
 			return nil, false, err
 		}
-		hits = mergeHits(hits, alike)
+		hits = graph.MergeHits(hits, alike)
 	}
 	truncated := len(hits) > search.Limit
 	return hits[:min(len(hits), search.Limit)], truncated, nil
-}
-
-func (s *Store) prepareSearch(ctx context.Context, q graph.SymbolQuery) (search, error) {
-	if q.Limit <= 0 {
-		q.Limit = 20
-	}
-	q.Limit = min(q.Limit, maxSearchHits)
-	text := clean(strings.TrimSpace(q.Text))
-	if text == "" {
-		return search{}, domain.Invalid("query", "say what to search for")
-	}
-	if len(text) > 200 {
-		return search{}, domain.Invalid("query", "a name has at most 200 bytes; use search_text for longer texts")
-	}
-	out := search{SymbolQuery: q}
-	if readings, _ := (graph.SymbolRef{Name: text}).Alternatives(); len(readings) > 1 && !strings.ContainsAny(text, " \t") {
-		last := readings[1]
-		for _, r := range readings {
-			if r.Qualifier != "" {
-				last = r
-				break
-			}
-		}
-		text, out.qualifier = last.Name, strings.ToLower(last.Qualifier)
-	}
-	out.folded, out.words = graph.Fold(text), graph.Words(text)
-	out.words = out.words[:min(len(out.words), 6)]
-	var err error
-	if out.filter, err = kindFilter(q.Kind); err != nil {
-		return search{}, err
-	}
-	out.versions, err = s.Snapshots(ctx, q.Repos, q.Versions)
-	return out, err
 }
 
 // condition is a WHERE clause on symbols s with how good a match is: tier, lower is better,
@@ -96,26 +58,20 @@ type condition struct {
 // literal matches names that hold every word of the text. A text without a word of three
 // letters is too short for the trigram index: there it matches names that begin with it.
 func (q search) literal() condition {
-	c := condition{args: pgx.NamedArgs{"folded": q.folded, "prefix": likeLiteral(q.folded) + "%"}, likeness: "0::real"}
-	var holds, begins []string
-	long := false
-	for i, word := range q.words {
-		hold, begin := fmt.Sprintf("hold%d", i), fmt.Sprintf("begin%d", i)
-		c.args[hold], c.args[begin] = "%"+likeLiteral(word)+"%", "% "+likeLiteral(word)+"%"
-		holds = append(holds, "s.folded like (select @"+hold+"::text)")
-		begins = append(begins, "s.words like @"+begin)
-		long = long || utf8.RuneCountInString(word) >= 3
-	}
-	if !long {
-		for name := range c.args {
-			if name != "folded" {
-				delete(c.args, name)
-			}
-		}
-		c.args["beyond"] = q.folded + string(utf8.MaxRune)
+	c := condition{args: pgx.NamedArgs{"folded": q.Folded}, likeness: "0::real"}
+	if q.Short() {
+		c.args["beyond"] = q.Folded + string(utf8.MaxRune)
 		c.where = "s.folded ~>=~ @folded and s.folded ~<~ @beyond"
 		c.tier = "case when s.folded = @folded then 0 else 1 end"
 		return c
+	}
+	c.args["prefix"] = likeLiteral(q.Folded) + "%"
+	var holds, begins []string
+	for i, word := range q.Words {
+		hold, begin := fmt.Sprintf("hold%d", i), fmt.Sprintf("begin%d", i)
+		c.args[hold], c.args[begin] = "%"+likeLiteral(clean(word))+"%", "% "+likeLiteral(clean(word))+"%"
+		holds = append(holds, "s.folded like (select @"+hold+"::text)")
+		begins = append(begins, "s.words like @"+begin)
 	}
 	c.where = strings.Join(holds, " and ")
 	c.tier = "case when s.folded = @folded then 0 when s.folded like @prefix then 1 when " + strings.Join(begins, " and ") + " then 2 else 3 end"
@@ -128,7 +84,7 @@ func (q search) alike() condition {
 		where:    "s.folded % (select @folded::text)",
 		tier:     "4",
 		likeness: "similarity(s.folded, @folded)",
-		args:     pgx.NamedArgs{"folded": q.folded},
+		args:     pgx.NamedArgs{"folded": q.Folded},
 	}
 }
 
@@ -190,12 +146,13 @@ func (s *Store) runSearch(ctx context.Context, q search, c condition) ([]graph.H
 		args["versions"] = ids
 	}
 	qualified := "true"
-	if q.qualifier != "" {
+	if q.Qualifier != "" {
 		qualified = qualifiedSQL
-		args["qualifier"], args["qualifier_like"] = q.qualifier, likeLiteral(q.qualifier)
-		args["place_like"] = likeLiteral(strings.ReplaceAll(q.qualifier, ".", "/"))
+		qualifier := clean(q.Qualifier)
+		args["qualifier"], args["qualifier_like"] = qualifier, likeLiteral(qualifier)
+		args["place_like"] = likeLiteral(strings.ReplaceAll(qualifier, ".", "/"))
 	}
-	sql = fmt.Sprintf(sql, c.tier, c.likeness, c.where, q.filter, qualified) + foundSQL
+	sql = fmt.Sprintf(sql, c.tier, c.likeness, c.where, kindFilter(q.Kinds()), qualified) + foundSQL
 	found, err := collect(ctx, s.pool, "search symbols", func(row pgx.CollectableRow) (ranked, error) {
 		var h hitRow
 		var r ranked
@@ -207,7 +164,7 @@ func (s *Store) runSearch(ctx context.Context, q search, c condition) ([]graph.H
 		}
 		v := q.versions[pos-1]
 		r.Hit = h.hit(v.Repo, v.Tag)
-		r.Score = score(tier, float64(likeness))
+		r.Score = graph.TierScore(tier, float64(likeness))
 		return r, nil
 	}, sql, args)
 	slices.SortFunc(found, compareRanked)
@@ -221,27 +178,4 @@ func (s *Store) runSearch(ctx context.Context, q search, c condition) ([]graph.H
 func compareRanked(a, b ranked) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.rank, b.rank), cmp.Compare(len(graph.Fold(a.Name)), len(graph.Fold(b.Name))),
 		strings.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), strings.Compare(a.Repo, b.Repo))
-}
-
-// score maps a tier to 1 (equal), 0.9, 0.8, 0.7, and likeness to what is below 0.6.
-func score(tier int, likeness float64) float64 {
-	if tier < 4 {
-		return 1 - float64(tier)/10
-	}
-	return 0.6 * likeness
-}
-
-// mergeHits appends those of more that hits does not hold.
-func mergeHits(hits, more []graph.Hit) []graph.Hit {
-	type place struct{ repo, path, local string }
-	seen := make(map[place]bool, len(hits))
-	for _, h := range hits {
-		seen[place{h.Repo, h.Path, h.Local}] = true
-	}
-	for _, h := range more {
-		if !seen[place{h.Repo, h.Path, h.Local}] {
-			hits = append(hits, h)
-		}
-	}
-	return hits
 }

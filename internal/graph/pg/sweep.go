@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,8 +15,9 @@ import (
 // Locks. A transaction that adds references to shared rows holds two advisory locks in
 // shared mode: one for the repository's files and resolutions, one for all blobs. What
 // removes such rows holds the same lock alone, so it sees every reference there is. A load
-// that finds something gone that was there earlier fails as unavailable, and its next
-// attempt stores it again.
+// that finds something gone that was there earlier (its repository's files by a crash and an
+// hour of silence, a blob by the deletion of the one repository that had it) fails as
+// unavailable, and its next attempt stores it again.
 const (
 	lockRepository = 0x68617276 // with the repository's id
 	lockBlobs      = 0x6861727600000001
@@ -81,7 +83,7 @@ with dead as (
 select distinct blob_id from dead`
 	dropBlobsSQL = `
 delete from source_blobs b
-where b.id = any($1) and not exists (select from source_files f where f.blob_id = b.id)`
+where b.id = any($1) and b.seen_at <= now() - $2::interval and not exists (select from source_files f where f.blob_id = b.id)`
 )
 
 // sweep removes a repository's retired versions and what only they listed. It leaves
@@ -112,7 +114,7 @@ func (s *Store) sweep(ctx context.Context, repo int32) error {
 	if err != nil {
 		return err
 	}
-	return s.dropBlobs(ctx, blobs)
+	return s.dropBlobs(ctx, blobs, wantedFor)
 }
 
 // dropUnlisted removes those files and resolutions that no version lists, and gives the
@@ -126,8 +128,13 @@ func dropUnlisted(ctx context.Context, tx pgx.Tx, files, resolved []int32) ([]in
 	return collect(ctx, tx, "remove files", pgx.RowTo[int32], dropFilesSQL, slices.Compact(files))
 }
 
-// dropBlobs removes those blobs that no file of any repository refers to.
-func (s *Store) dropBlobs(ctx context.Context, blobs []int32) error {
+// wantedFor is how long a blob that a load has asked for stays without any reference; a load
+// places its files within that time. What outlives it is left to the sweep of orphans.
+const wantedFor = time.Hour
+
+// dropBlobs removes those blobs that no file of any repository refers to and that no load has
+// asked for within the given time.
+func (s *Store) dropBlobs(ctx context.Context, blobs []int32, wanted time.Duration) error {
 	if len(blobs) == 0 {
 		return nil
 	}
@@ -135,7 +142,7 @@ func (s *Store) dropBlobs(ctx context.Context, blobs []int32) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, int64(lockBlobs)); err != nil {
 			return fmt.Errorf("hold all blobs: %w", err)
 		}
-		if _, err := tx.Exec(ctx, dropBlobsSQL, blobs); err != nil {
+		if _, err := tx.Exec(ctx, dropBlobsSQL, blobs, wanted); err != nil {
 			return fmt.Errorf("remove blobs: %w", err)
 		}
 		return nil
@@ -159,7 +166,7 @@ func (s *Store) DeleteRepository(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("delete repository %s: %w", name, err)
 	}
-	return s.dropBlobs(ctx, blobs)
+	return s.dropBlobs(ctx, blobs, 0)
 }
 
 // dropRepository removes all rows of a repository and gives the blobs of its files.
@@ -199,7 +206,7 @@ where not exists (select from version_files vf where vf.file_id = f.id and (r.id
     and not exists (select from graph_loads l where l.repo_id = f.repo_id and l.seen_at > now() - interval '1 hour')`
 	orphanBlobsSQL = `
 select b.id from source_blobs b
-where b.seen_at < now() - interval '7 days' and not exists (select from source_files f where f.blob_id = b.id)`
+where b.seen_at < now() - interval '1 day' and not exists (select from source_files f where f.blob_id = b.id)`
 )
 
 // sweepOrphans removes, once a day, what interrupted loads have left behind.
@@ -237,7 +244,7 @@ func (s *Store) sweepOrphans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.dropBlobs(ctx, blobs)
+	return s.dropBlobs(ctx, blobs, wantedFor)
 }
 
 func (s *Store) dropOrphans(ctx context.Context, repo int32, files, resolved []int32) error {
@@ -253,7 +260,7 @@ func (s *Store) dropOrphans(ctx context.Context, repo int32, files, resolved []i
 	if err != nil {
 		return err
 	}
-	return s.dropBlobs(ctx, blobs)
+	return s.dropBlobs(ctx, blobs, wantedFor)
 }
 
 // grownSQL names large tables of which a fifth is new since the planner last looked. The

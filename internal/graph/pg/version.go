@@ -42,7 +42,7 @@ func (s *Store) Version(ctx context.Context, repo, tag string) (domain.VersionDe
 }
 
 func (s *Store) version(ctx context.Context, q querier, repo, tag string) (domain.VersionDetail, error) {
-	if err := needVersion(repo, tag); err != nil {
+	if err := graph.CheckVersion(repo, tag); err != nil {
 		return domain.VersionDetail{}, err
 	}
 	found, err := collect(ctx, q, "load version", scanVersion, versionsSQL, pgx.NamedArgs{"repo": repo, "tag": tag})
@@ -53,16 +53,6 @@ func (s *Store) version(ctx context.Context, q querier, repo, tag string) (domai
 		return domain.VersionDetail{}, s.unknownVersion(ctx, repo, tag)
 	}
 	return found[0], nil
-}
-
-func needVersion(repo, tag string) error {
-	if repo == "" {
-		return domain.Invalid("repo", "name a repository")
-	}
-	if tag == "" {
-		return domain.Invalid("version", "name a version")
-	}
-	return nil
 }
 
 const tagsSQL = `

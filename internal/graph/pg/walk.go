@@ -1,19 +1,13 @@
 package pg
 
 import (
+	"cmp"
 	"context"
-	"sort"
-	"strings"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
-)
-
-const (
-	maxDepth = 5
-	maxSites = 1000
 )
 
 // siteColumns are a site's end in seeds' version: the symbol, or the file alone, and the place.
@@ -59,7 +53,7 @@ left join lateral (select s.* from symbols s where s.file_id = e.file_id and s.o
 
 // Callers gives the calls of the symbols that ref means, the nearest first.
 func (s *Store) Callers(ctx context.Context, ref graph.SymbolRef, depth, limit int) ([]graph.Site, bool, error) {
-	return s.sites(ctx, ref, limit, callersSQL, pgx.NamedArgs{"depth": min(max(depth, 1), maxDepth)})
+	return s.sites(ctx, ref, limit, callersSQL, pgx.NamedArgs{"depth": graph.CallersDepth(depth)})
 }
 
 const referencesSQL = seedsSQL + `, sites as (
@@ -111,13 +105,10 @@ func (s *Store) Callees(ctx context.Context, ref graph.SymbolRef, limit int) ([]
 
 // sites runs a statement of sites; not_found where ref means nothing.
 func (s *Store) sites(ctx context.Context, ref graph.SymbolRef, limit int, sql string, more pgx.NamedArgs) ([]graph.Site, bool, error) {
-	if err := needSymbolRef(ref); err != nil {
+	if err := ref.Check(); err != nil {
 		return nil, false, err
 	}
-	if limit <= 0 {
-		limit = 100
-	}
-	limit = min(limit, maxSites)
+	limit = graph.SiteLimit(limit)
 	args := seedArgs(ref)
 	for name, value := range more {
 		args[name] = value
@@ -143,12 +134,8 @@ func (s *Store) sites(ctx context.Context, ref graph.SymbolRef, limit int, sql s
 		return nil, false, s.needSymbol(ctx, ref)
 	}
 	truncated := len(found) > limit
-	sort.SliceStable(found, func(i, j int) bool {
-		a, b := found[i], found[j]
-		if a.depth != b.depth {
-			return a.depth < b.depth
-		}
-		return siteLess(a.Site, b.Site)
+	slices.SortStableFunc(found, func(a, b deep) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), graph.CompareSites(a.Site, b.Site))
 	})
 	found = found[:min(len(found), limit)]
 	sites := make([]graph.Site, len(found))
@@ -158,28 +145,11 @@ func (s *Store) sites(ctx context.Context, ref graph.SymbolRef, limit int, sql s
 	return sites, truncated, nil
 }
 
-func siteLess(a, b graph.Site) bool {
-	if c := strings.Compare(a.File, b.File); c != 0 {
-		return c < 0
-	}
-	if a.Line != b.Line {
-		return a.Line < b.Line
-	}
-	if c := strings.Compare(a.Path, b.Path); c != 0 {
-		return c < 0
-	}
-	return a.StartLine < b.StartLine
-}
-
 // needSymbol is nil where ref means a symbol, else the not_found of it.
 func (s *Store) needSymbol(ctx context.Context, ref graph.SymbolRef) error {
 	hits, err := s.FindSymbols(ctx, ref)
 	if err != nil || len(hits) > 0 {
 		return err
 	}
-	where := ""
-	if ref.File != "" {
-		where = " in " + ref.File
-	}
-	return domain.NotFound("%s:%s has no symbol %q%s; search_symbols finds names by a part of them", ref.Repo, ref.Version, ref.Name, where)
+	return graph.NoSymbol(ref)
 }

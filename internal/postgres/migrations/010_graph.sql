@@ -42,6 +42,9 @@ create table versions (
     skipped_binary    int not null default 0,
     skipped_generated int not null default 0
 );
+-- Another graph database knows versions by these ids and may outlive this one: a later database
+-- begins elsewhere, so that it names none of the nodes that are left there.
+select setval(pg_get_serial_sequence('versions', 'id'), (random() * 1e9)::bigint + 1);
 create unique index versions_live on versions (repo_id, tag) where live;
 create index versions_retired on versions (repo_id) where not live;
 
