@@ -63,10 +63,14 @@ type ingestBody struct {
 	Refs     []string `json:"refs"`
 	AllTags  bool     `json:"all_tags"`
 	Worktree bool     `json:"worktree"`
-	Watch    string   `json:"watch"` // "5m"; "" for never
+	Watch    string   `json:"watch"`   // "5m"; "" for never
+	Token    string   `json:"token"`   // for https; kept sealed
+	SSHKey   string   `json:"ssh_key"` // a private key as text, for ssh; kept sealed
 
 	every time.Duration
 }
+
+const maxSecretBytes = 64 << 10
 
 var repositoryName = regexp.MustCompile(`^[^:\[\]\s\x00-\x1f]{1,200}$`)
 
@@ -79,6 +83,11 @@ func (b *ingestBody) validate() error {
 	}
 	if err := validNames("refs", b.Refs); err != nil {
 		return err
+	}
+	for _, f := range []struct{ field, value string }{{"token", b.Token}, {"ssh_key", b.SSHKey}} {
+		if len(f.value) > maxSecretBytes || !plainText(f.value) {
+			return domain.Invalid(f.field, "must be a text of at most %d bytes", maxSecretBytes)
+		}
 	}
 	if b.Watch == "" {
 		return nil
@@ -94,7 +103,8 @@ func (b *ingestBody) validate() error {
 func (b ingestBody) request(who caller) domain.IngestRequest {
 	return domain.IngestRequest{
 		UserID: who.id, Name: b.Name, URL: b.URL, Refs: b.Refs, AllTags: b.AllTags, Worktree: b.Worktree, Watch: b.every,
-		AnyPath: who.bearer && who.id == OwnerID,
+		AnyPath:     who.bearer && who.id == OwnerID,
+		Credentials: domain.Credentials{Token: b.Token, SSHKey: b.SSHKey},
 	}
 }
 

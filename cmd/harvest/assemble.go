@@ -100,7 +100,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	}
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
-		Turns: a.store, Ingests: a.store, Events: a.store, Repositories: a.code,
+		Turns: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
 		Queues: a.queues, Owner: api.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
 		TurnLimits: workflows.TurnLimits{
 			MaxIterations:    a.cfg.Agent.MaxIterations,
@@ -201,24 +201,23 @@ func (a *assembly) newReader() *knowledge.Reader {
 		Sources: a.code, Graph: a.graph,
 		Git:         gitrepo.NewStore(gitrepo.Config{Dir: filepath.Join(a.cfg.Data.Dir, "repositories"), Environ: os.Environ()}),
 		Extractor:   knowledge.Extractor{Version: lang.Version, Detect: lang.Detect, Extract: lang.Extract},
-		Credentials: credentialsOf(a.cfg.Repositories),
+		Credentials: a.credentials,
 		MaxSize:     a.cfg.Ingest.MaxFileBytes,
 		Workers:     runtime.GOMAXPROCS(0),
 		GOROOT:      goRoot(),
 	})
 }
 
-// credentialsOf finds the credentials of a repository by its name, or by its address where
-// the configuration gives it no name.
-func credentialsOf(configured []config.Repository) func(domain.Repository) gitrepo.Credentials {
-	return func(repo domain.Repository) gitrepo.Credentials {
-		for _, c := range configured {
-			if c.URL.Reveal() == repo.URL && (c.Name == "" || c.Name == repo.Name) {
-				return gitrepo.Credentials{Token: c.Token.Reveal(), SSHKeyPath: c.SSHKey}
-			}
+// credentials finds what opens a repository: what the configuration says of its name, or of
+// its address where it gives it no name, or else what was kept when it was added.
+func (a *assembly) credentials(ctx context.Context, repo domain.Repository) (gitrepo.Credentials, error) {
+	for _, c := range a.cfg.Repositories {
+		if c.URL.Reveal() == repo.URL && (c.Name == "" || c.Name == repo.Name) && (!c.Token.Empty() || c.SSHKey != "") {
+			return gitrepo.Credentials{Token: c.Token.Reveal(), SSHKeyPath: c.SSHKey}, nil
 		}
-		return gitrepo.Credentials{}
 	}
+	kept, err := a.store.Credentials(ctx, repo.Name)
+	return gitrepo.Credentials{Token: kept.Token, SSHKey: []byte(kept.SSHKey)}, err
 }
 
 // goRoot asks the go tool for its standard library, whose types make the edges of Go code

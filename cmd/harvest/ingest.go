@@ -2,6 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,18 +17,27 @@ import (
 func (p *program) ingestCommand() *cobra.Command {
 	var s client.Source
 	var watch time.Duration
+	var secret secretFlags
 	c := &cobra.Command{
 		Use:   "ingest PATH|URL",
 		Short: "Read a repository, so that questions about it can be asked",
 		Long: `Has a running harvest read a repository: the default branch, or the refs that are named.
-A plain folder is read as it lies. Reading goes on when this command is interrupted.`,
+A plain folder is read as it lies. Reading goes on when this command is interrupted.
+
+A private repository is opened by a token (https) or an SSH key (ssh). They are named, never
+written into the command line or the address, and kept encrypted for later readings.`,
 		Example: `  harvest ingest .
   harvest ingest https://github.com/spf13/cobra --ref v1.9.1 --ref main
-  harvest ingest ~/src/app --worktree --watch 5m`,
+  harvest ingest ~/src/app --worktree --watch 5m
+  harvest ingest https://git.example.com/team/app.git --token-env GIT_TOKEN
+  harvest ingest git@git.example.com:team/app.git --ssh-key ~/.ssh/id_ed25519`,
 		Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
 			if s.URL, err = addressOf(args[0]); err != nil {
+				return err
+			}
+			if err := secret.read(p.env, &s); err != nil {
 				return err
 			}
 			if watch > 0 {
@@ -39,7 +52,32 @@ A plain folder is read as it lies. Reading goes on when this command is interrup
 	flags.BoolVar(&s.AllTags, "all-tags", false, "read every tag")
 	flags.BoolVar(&s.Worktree, "worktree", false, "read the folder as it lies, with uncommitted changes")
 	flags.DurationVar(&watch, "watch", 0, "look for changes this often, such as 5m")
+	flags.StringVar(&secret.tokenEnv, "token-env", "", "environment variable that holds a token for an https address")
+	flags.StringVar(&secret.sshKey, "ssh-key", "", "file of a private key without passphrase, for an ssh address")
 	return c
+}
+
+// secretFlags say where the credentials of a private repository are.
+type secretFlags struct{ tokenEnv, sshKey string }
+
+func (f secretFlags) read(env func(string) (string, bool), s *client.Source) error {
+	if f.tokenEnv != "" && f.sshKey != "" {
+		return usageError{errors.New("give --token-env for an https address, or --ssh-key for an ssh address, not both")}
+	}
+	if f.tokenEnv != "" {
+		token, _ := env(f.tokenEnv)
+		if s.Token = strings.TrimSpace(token); s.Token == "" {
+			return usageError{errors.New("--token-env names an environment variable that is not set; give the variable's name, not the token")}
+		}
+	}
+	if f.sshKey != "" {
+		key, err := os.ReadFile(f.sshKey)
+		if err != nil {
+			return fmt.Errorf("read the SSH key: %w", err)
+		}
+		s.SSHKey = string(key)
+	}
+	return nil
 }
 
 func (p *program) ingest(ctx context.Context, s client.Source) error {

@@ -38,6 +38,9 @@ func TestCommandLine(t *testing.T) {
 		{"worker", exitFailed, "DATABASE_URL"},
 		{"migrate", exitFailed, "DATABASE_URL"},
 		{"ui", exitFailed, "harvest up"},
+		{"ingest https://git.example.com/a --token-env NOT_SET", exitUsage, "--token-env"},
+		{"ingest git@git.example.com:a --ssh-key nowhere", exitFailed, "nowhere"},
+		{"ingest git@git.example.com:a --ssh-key a --token-env B", exitUsage, "ssh-key"},
 	} {
 		out, errs, code := h.run(t, strings.Fields(c.args)...)
 		wantCode(t, c.code, code, errs)

@@ -132,6 +132,9 @@ func (d *decoder) checkRepositories(c *Config) {
 	for i := range c.Repositories {
 		r := &c.Repositories[i]
 		key := index("repositories", i)
+		if !d.checkCredentials(key, r) {
+			continue
+		}
 		if r.Name == "" {
 			r.Name = nameOf(r.URL.Reveal())
 		}
@@ -146,6 +149,22 @@ func (d *decoder) checkRepositories(c *Config) {
 			d.fault(join(key, "watch"), "%s is shorter than 10s", r.Watch)
 		}
 	}
+}
+
+// checkCredentials reports whether the address may be shown.
+func (d *decoder) checkCredentials(key string, r *Repository) bool {
+	if r.URL.HoldsCredentials() {
+		d.fault(join(key, "url"), `holds credentials, and addresses are shown; write them beside it: token = "${NAME}", or ssh_key = "FILE"`)
+		return false
+	}
+	https := strings.HasPrefix(r.URL.Reveal(), "https://")
+	if !r.Token.Empty() && !https {
+		d.fault(join(key, "token"), "is for https addresses only")
+	}
+	if r.SSHKey != "" && https {
+		d.fault(join(key, "ssh_key"), "is for ssh addresses only; give this one a token")
+	}
+	return true
 }
 
 // nameOf gives the last element of an address or path, without ".git".

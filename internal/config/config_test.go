@@ -111,7 +111,7 @@ func TestEveryKeyLoads(t *testing.T) {
 			MaxTurnCost: 0.5, MaxDayCost: 20, MaxTurnTokens: 200000},
 		"ingest":        cfg.Ingest.Roots[0] == "/srv/code" && cfg.Ingest.MaxFileBytes == 2<<20,
 		"repository":    cfg.Repositories[0].Watch == 5*time.Minute && cfg.Repositories[0].AllTags && len(cfg.Repositories[0].Refs) == 2,
-		"credentials":   cfg.Repositories[0].Token.Reveal() == "s3cret-git" && cfg.Repositories[0].SSHKey == "/etc/harvest/id_ed25519",
+		"credentials":   cfg.Repositories[0].Token.Reveal() == "s3cret-git" && cfg.Repositories[1].SSHKey == "/etc/harvest/id_ed25519",
 		"name from url": cfg.Repositories[1].Name == "lib",
 		"prices":        cfg.LLM[0].PriceInput == 3 && cfg.LLM[0].PriceOutput == 15 && cfg.LLM[0].ContextWindow == 128000 && cfg.LLM[0].MaxTokens == 8000,
 		"failover_on":   len(cfg.LLM[0].FailoverOn) == 2 && cfg.LLM[0].BaseURL.Reveal() == "http://localhost:11434/v1",
@@ -182,5 +182,18 @@ func TestSecretsNeverShow(t *testing.T) {
 	plain := config.Address("git@git.example.com:team/lib.git")
 	if plain.String() != plain.Reveal() {
 		t.Errorf("an address without a password shows as %s", plain)
+	}
+	for _, address := range []config.Address{
+		"https://bot:s3cret@git.example.com/a", "https://s3cret@git.example.com/a", "https://bot:s3/cret@git.example.com/a",
+		"http://bot:s3cret@localhost:1/v1", "ssh://bot:s3cret@git.example.com/a", "https://bot:s3 cret%@git.example.com/a",
+	} {
+		if text := fmt.Sprint(address); strings.Contains(text, "s3") || !address.HoldsCredentials() {
+			t.Errorf("an address shows as %s", text)
+		}
+	}
+	for _, address := range []config.Address{"git@git.example.com:a/b@c", "ssh://git@git.example.com/a", "https://git.example.com/@scope/a", "/srv/a@b"} {
+		if address.HoldsCredentials() || address.String() != address.Reveal() {
+			t.Errorf("%s is taken for a secret", address.Reveal())
+		}
 	}
 }

@@ -56,24 +56,39 @@ type Address string
 // Reveal gives the address with its credentials.
 func (a Address) Reveal() string { return string(a) }
 
-// String gives the address without its password.
+// String gives the address without its credentials.
 func (a Address) String() string {
 	scheme, rest, ok := strings.Cut(string(a), "://")
-	if !ok {
-		return string(a)
-	}
-	authority, _, _ := strings.Cut(rest, "/")
-	if !strings.Contains(authority, "@") {
+	if !ok || !strings.Contains(rest, "@") {
 		return string(a)
 	}
 	u, err := url.Parse(string(a))
 	if err != nil {
 		return scheme + "://" + redacted
 	}
-	if _, has := u.User.Password(); has || u.Scheme == "http" || u.Scheme == "https" {
-		u.User = url.User("redacted") // over http a user name alone may be a token
+	if !secretUser(u) {
+		return string(a)
 	}
+	u.User = url.User("redacted")
 	return u.String()
+}
+
+// HoldsCredentials reports whether the address holds a password, or a user name that may be
+// a token.
+func (a Address) HoldsCredentials() bool {
+	_, rest, ok := strings.Cut(string(a), "://")
+	if !ok || !strings.Contains(rest, "@") {
+		return false
+	}
+	u, err := url.Parse(string(a))
+	return err != nil || secretUser(u)
+}
+
+// secretUser reports whether an address holds a secret before its "@": over http a user name
+// alone may be a token.
+func secretUser(u *url.URL) bool {
+	_, password := u.User.Password()
+	return password || u.User != nil && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 // Format prints the address without its password whatever the verb.

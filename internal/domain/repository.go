@@ -55,6 +55,8 @@ type IngestRequest struct {
 	Worktree bool
 	Watch    time.Duration
 	AnyPath  bool // the owner named it: a local path outside the configured roots is allowed
+	// Credentials replace those that are kept for the repository; none leave them as they are.
+	Credentials Credentials
 }
 
 // IngestStatus is the state of an ingestion.

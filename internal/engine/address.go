@@ -21,6 +21,8 @@ var scpForm = regexp.MustCompile(`^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:[^:\s-][^\s]*
 
 // address checks where a repository is to be read from and gives it in the form in which it
 // is kept: https, ssh and git addresses as they are, local paths absolute and without links.
+// An address is shown to everybody and stands in logs, so it must hold no secret, and no
+// error repeats one.
 func (e *Engine) address(text string, anyPath bool) (string, error) {
 	switch {
 	case text == "":
@@ -28,15 +30,20 @@ func (e *Engine) address(text string, anyPath bool) (string, error) {
 	case len(text) > maxAddress:
 		return "", domain.Invalid("url", "is longer than %d bytes", maxAddress)
 	case strings.HasPrefix(text, "-"), strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "", domain.Invalid("url", "%q is not an address", text)
+		return "", domain.Invalid("url", "%q is not an address", shown(text))
 	case filepath.IsAbs(text):
 		return e.localPath(text, anyPath)
 	case scpForm.MatchString(text):
 		return text, nil
 	}
 	parsed, err := url.Parse(text)
-	if err != nil || parsed.Scheme == "" {
-		return "", domain.Invalid("url", "%q is neither an https, ssh or git address nor an absolute path", text)
+	switch {
+	case err != nil && strings.Contains(text, "@"), err == nil && secretUser(parsed):
+		return "", errSecretAddress
+	case err != nil || parsed.Scheme == "":
+		return "", domain.Invalid("url", "%q is neither an https, ssh or git address nor an absolute path", shown(text))
+	case parsed.RawQuery != "" || parsed.Fragment != "":
+		return "", domain.Invalid("url", "leave out what follows the path of the address, from \"?\" or \"#\" on")
 	}
 	switch parsed.Scheme {
 	case "https", "ssh", "git":
@@ -45,13 +52,53 @@ func (e *Engine) address(text string, anyPath bool) (string, error) {
 	default:
 		return "", domain.Invalid("url", "addresses of kind %q are not read; use https, ssh, git or a local path", parsed.Scheme)
 	}
-	if _, secret := parsed.User.Password(); secret || parsed.Scheme == "https" && parsed.User != nil {
-		return "", domain.Invalid("url", "leave credentials out of the address: it is shown to everybody; set a token or an SSH key in [[repositories]]")
-	}
 	if parsed.Host == "" || strings.Trim(parsed.Path, "/") == "" {
-		return "", domain.Invalid("url", "%q names no repository", text)
+		return "", domain.Invalid("url", "%q names no repository", shown(text))
 	}
 	return text, nil
+}
+
+var errSecretAddress = domain.Invalid("url", "leave user name, password and token out of the address, which everybody sees. "+
+	"Give them apart: with harvest ingest by --token-env NAME or --ssh-key FILE, with POST /repositories as token or ssh_key, in [[repositories]] as token or ssh_key")
+
+// secretUser reports whether an address holds credentials. The user of an ssh address is
+// part of it; elsewhere a user name alone may be a token.
+func secretUser(u *url.URL) bool {
+	_, password := u.User.Password()
+	return password || u.User != nil && u.Scheme != "ssh" || u.Scheme != "" && u.Opaque != "" && strings.Contains(u.Opaque, "@")
+}
+
+// shown gives what of a refused address may be repeated: nothing before a "@" or behind a "?".
+func shown(text string) string {
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		text = "…" + text[at:]
+	}
+	text, _, _ = strings.Cut(text, "?")
+	return text
+}
+
+// checkCredentials refuses credentials that the address has no use for, so that a mistake is
+// told at once and not by a server that refuses the caller.
+func checkCredentials(address string, c domain.Credentials) error {
+	scheme, _, remote := strings.Cut(address, "://")
+	if scpForm.MatchString(address) {
+		scheme, remote = "ssh", true
+	}
+	switch {
+	case c.Token != "" && c.SSHKey != "":
+		return domain.Invalid("token", "give a token or an SSH key, not both")
+	case !c.Empty() && !remote:
+		return domain.Invalid("url", "a folder of this machine needs no credentials")
+	case c.Token != "" && scheme != "https":
+		return domain.Invalid("token", "a token is for https addresses; give an SSH key for this one")
+	case c.SSHKey != "" && scheme != "ssh":
+		return domain.Invalid("ssh_key", "an SSH key is for ssh addresses, such as git@host:path; give a token for this one")
+	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return domain.Invalid("token", "holds blanks or line breaks, which no token has")
+	case c.SSHKey != "" && !strings.Contains(c.SSHKey, "PRIVATE KEY-----"):
+		return domain.Invalid("ssh_key", "is not a private key in PEM form; a public one ends in .pub and is of no use here")
+	}
+	return nil
 }
 
 // localPath resolves a folder of this machine and checks that it may be read: where not

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,6 +87,67 @@ func TestAddresses(t *testing.T) {
 		wantURL := strings.ReplaceAll(c.want.url, "$", base)
 		if saved := fakes.repositories.saved[run.Repository]; run.Repository != c.want.name || saved.URL != wantURL {
 			t.Errorf("%s adds %q: got %q at %q, want %q at %q", c.user, c.url, run.Repository, saved.URL, c.want.name, wantURL)
+		}
+	}
+}
+
+// No error repeats a secret that somebody put into an address, however wrong the rest is.
+func TestAddressesWithSecretsAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{
+		"https://user:s3cret@git.example.com/app", "https://s3cret@git.example.com/app", "ssh://git:s3cret@git.example.com/app",
+		"git://s3cret@git.example.com/app", "http://user:s3cret@git.example.com/app", "https://user:s3cret@", "https://user:s3cret@/app",
+		"https://user:s3/cret@git.example.com/app", "https://user:s3cret@git.example.com:port/app", "https://user:s3cret%@git.example.com/app",
+		"user:s3cret@git.example.com:app", "user:s3cret@git.example.com/app", "-https://user:s3cret@git.example.com/app",
+		"https://user:s3cret@git.example.com/a\nb", "https://git.example.com/app?token=s3cret", "https:user:s3cret@git.example.com/app",
+		"ftp://user:s3cret@git.example.com/app", "ext::https://user:s3cret@git.example.com/app", "file://user:s3cret@/app",
+	} {
+		e, _ := newEngine(t)
+		_, err := e.AddRepository(t.Context(), domain.IngestRequest{UserID: "owner", URL: address})
+		if domain.CodeOf(err) != domain.CodeInvalid || strings.Contains(err.Error(), "s3") || strings.Contains(domain.PublicMessage(err), "s3") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	e, _ := newEngine(t)
+	_, err := e.AddRepository(t.Context(), domain.IngestRequest{UserID: "owner", URL: "https://user:s3cret@git.example.com/app"})
+	for _, way := range []string{"--token-env", "--ssh-key", "ssh_key", "[[repositories]]"} {
+		if err == nil || !strings.Contains(domain.PublicMessage(err), way) {
+			t.Errorf("the refusal does not name %s: %v", way, err)
+		}
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	const key = "-----BEGIN OPENSSH PRIVATE KEY-----\ns3cret\n-----END OPENSSH PRIVATE KEY-----\n"
+	for _, c := range []struct {
+		url   string
+		creds domain.Credentials
+		field string // that is refused
+	}{
+		{"https://git.example.com/app", domain.Credentials{Token: "s3cret"}, ""},
+		{"ssh://git@git.example.com/app", domain.Credentials{SSHKey: key}, ""},
+		{"git@git.example.com:app", domain.Credentials{SSHKey: key}, ""},
+		{"https://git.example.com/app", domain.Credentials{SSHKey: key}, "ssh_key"},
+		{"git@git.example.com:app", domain.Credentials{Token: "s3cret"}, "token"},
+		{"git://git.example.com/app", domain.Credentials{Token: "s3cret"}, "token"},
+		{"https://git.example.com/app", domain.Credentials{Token: "s3cret\nX: y"}, "token"},
+		{"https://git.example.com/app", domain.Credentials{Token: "s3cret", SSHKey: key}, "token"},
+		{"git@git.example.com:app", domain.Credentials{SSHKey: "ssh-ed25519 s3cret"}, "ssh_key"},
+		{t.TempDir(), domain.Credentials{Token: "s3cret"}, "url"},
+	} {
+		e, fakes := newEngine(t)
+		req := domain.IngestRequest{UserID: "owner", Name: "app", URL: c.url, Credentials: c.creds, AnyPath: true}
+		_, err := e.AddRepository(t.Context(), req)
+		if c.field == "" {
+			if err != nil || fakes.credentials.saved["app"] != c.creds {
+				t.Errorf("%s: kept %v, %v", c.url, fakes.credentials.saved["app"], err)
+			}
+			continue
+		}
+		var refused *domain.Error
+		if !errors.As(err, &refused) || refused.Field != c.field || strings.Contains(err.Error(), "s3cret") || len(fakes.credentials.saved) > 0 {
+			t.Errorf("%s with %v: %v, want %s refused", c.url, c.creds, err, c.field)
 		}
 	}
 }

@@ -53,6 +53,7 @@ type Config struct {
 	Ingests      IngestStore
 	Events       EventLog
 	Repositories RepositoryStore
+	Credentials  CredentialStore
 	Queues       workflows.Queues
 	TurnLimits   workflows.TurnLimits
 	// IngestParallel is how many versions of a repository are read at once; 0 for the default.

@@ -31,6 +31,15 @@ type fakes struct {
 	ingests      *fakeIngests
 	turns        *fakeTurns
 	repositories *fakeRepositories
+	credentials  *fakeCredentials
+}
+
+// fakeCredentials keeps credentials in the open.
+type fakeCredentials struct{ saved map[string]domain.Credentials }
+
+func (f *fakeCredentials) SaveCredentials(_ context.Context, repository string, c domain.Credentials) error {
+	f.saved[repository] = c
+	return nil
 }
 
 type option func(*engine.Config)
@@ -43,10 +52,11 @@ func newEngine(t *testing.T, options ...option) (*engine.Engine, fakes) {
 		temporal: &fakeTemporal{states: map[string]enumspb.WorkflowExecutionStatus{}, schedules: map[string]time.Duration{}},
 		ingests:  &fakeIngests{runs: map[string]*domain.OpenIngest{}, ended: map[string]domain.Ingest{}},
 		turns:    &fakeTurns{rows: map[string]*domain.Turn{}}, repositories: &fakeRepositories{saved: map[string]domain.Repository{}},
+		credentials: &fakeCredentials{saved: map[string]domain.Credentials{}},
 	}
 	f.temporal.attributes = engine.SearchAttributes()
 	config := engine.Config{
-		Temporal: f.temporal, Turns: f.turns, Ingests: f.ingests, Events: follower{f}, Repositories: f.repositories,
+		Temporal: f.temporal, Turns: f.turns, Ingests: f.ingests, Events: follower{f}, Repositories: f.repositories, Credentials: f.credentials,
 		Queues: workflows.CombinedQueues("turns"), Owner: "owner", Log: zerolog.Nop(),
 	}
 	for _, option := range options {

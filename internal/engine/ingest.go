@@ -33,6 +33,12 @@ type RepositoryStore interface {
 	Repository(ctx context.Context, name string) (domain.Repository, error)
 }
 
+// CredentialStore keeps the credentials of repositories, sealed. They go with the repository.
+type CredentialStore interface {
+	// SaveCredentials replaces the credentials of a saved repository.
+	SaveCredentials(ctx context.Context, repository string, c domain.Credentials) error
+}
+
 // AddRepository saves the repository and starts to read it. Errors: invalid for an address
 // that can't be read, forbidden for a local path outside the configured roots, conflict
 // where a run on the same repository is under way or the name stands for another address.
@@ -43,6 +49,9 @@ func (e *Engine) AddRepository(ctx context.Context, req domain.IngestRequest) (d
 func (e *Engine) addRepository(ctx context.Context, req domain.IngestRequest, onlyMoved bool) (domain.Ingest, error) {
 	address, err := e.address(req.URL, req.AnyPath)
 	if err != nil {
+		return domain.Ingest{}, err
+	}
+	if err := checkCredentials(address, req.Credentials); err != nil {
 		return domain.Ingest{}, err
 	}
 	name, err := repositoryName(req.Name, address)
@@ -60,7 +69,7 @@ func (e *Engine) addRepository(ctx context.Context, req domain.IngestRequest, on
 		Name: name, URL: address, Refs: req.Refs, AllTags: req.AllTags, Worktree: req.Worktree,
 		Watch: cmp.Or(req.Watch, known.Watch),
 	}
-	return e.read(ctx, repo, req.UserID, onlyMoved)
+	return e.read(ctx, repo, req, onlyMoved)
 }
 
 // IngestRepository reads a known repository again. Refs and the like that are set replace
@@ -70,37 +79,53 @@ func (e *Engine) IngestRepository(ctx context.Context, req domain.IngestRequest)
 	if err != nil {
 		return domain.Ingest{}, err
 	}
+	if err := checkCredentials(repo.URL, req.Credentials); err != nil {
+		return domain.Ingest{}, err
+	}
 	if len(req.Refs) > 0 {
 		repo.Refs = req.Refs
 	}
 	repo.AllTags = repo.AllTags || req.AllTags
 	repo.Worktree = repo.Worktree || req.Worktree
 	repo.Watch = cmp.Or(req.Watch, repo.Watch)
-	return e.read(ctx, repo, req.UserID, false)
+	return e.read(ctx, repo, req, false)
 }
 
 // read takes the repository's lock, saves it and starts the run. The lock comes first: a
 // repository that is being deleted must not be saved.
-func (e *Engine) read(ctx context.Context, repo domain.Repository, userID string, onlyMoved bool) (domain.Ingest, error) {
+func (e *Engine) read(ctx context.Context, repo domain.Repository, req domain.IngestRequest, onlyMoved bool) (domain.Ingest, error) {
 	if repo.Watch != 0 && repo.Watch < minWatch {
 		return domain.Ingest{}, domain.Invalid("watch", "look for changes every %s at the most", minWatch)
 	}
 	id := domain.NewID()
 	order := domain.IngestOrder{
-		ID: id, UserID: userID, Repository: repo.Name, Kind: domain.IngestRead,
+		ID: id, UserID: req.UserID, Repository: repo.Name, Kind: domain.IngestRead,
 		OnlyMoved: onlyMoved, WorkflowID: workflows.IngestWorkflowID(id),
 	}
 	run, err := e.Ingests.CreateIngest(ctx, order)
 	if err != nil {
 		return domain.Ingest{}, err
 	}
-	if _, err := e.Repositories.SaveRepository(ctx, repo); err != nil {
+	if err := e.save(ctx, repo, req.Credentials); err != nil {
 		_, _ = e.Ingests.EndIngest(context.WithoutCancel(ctx), id, domain.CodeOf(err), domain.PublicMessage(err))
-		return domain.Ingest{}, fmt.Errorf("save repository: %w", err)
+		return domain.Ingest{}, err
 	}
 	e.tryLaunchIngest(ctx, order)
 	e.watch(ctx, repo)
 	return run, nil
+}
+
+func (e *Engine) save(ctx context.Context, repo domain.Repository, credentials domain.Credentials) error {
+	if _, err := e.Repositories.SaveRepository(ctx, repo); err != nil {
+		return fmt.Errorf("save repository: %w", err)
+	}
+	if credentials.Empty() {
+		return nil
+	}
+	if err := e.Credentials.SaveCredentials(ctx, repo.Name, credentials); err != nil {
+		return fmt.Errorf("keep the credentials: %w", err)
+	}
+	return nil
 }
 
 // DeleteRepository removes a repository with all its versions, or gives not_found. A run
@@ -198,9 +223,9 @@ func (e *Engine) SyncConfigured(ctx context.Context, requests []domain.IngestReq
 		case err == nil:
 			e.Log.Info().Str("repository", run.Repository).Str("ingest_id", run.ID).Msg("configured_repository_read")
 		case domain.CodeOf(err) == domain.CodeConflict:
-			e.Log.Warn().Str("url", req.URL).Err(err).Msg("configured_repository_busy")
+			e.Log.Warn().Str("url", shown(req.URL)).Err(err).Msg("configured_repository_busy")
 		default:
-			e.Log.Error().Str("url", req.URL).Err(err).Msg("configured_repository_refused")
+			e.Log.Error().Str("url", shown(req.URL)).Err(err).Msg("configured_repository_refused")
 		}
 	}
 }

@@ -36,15 +36,16 @@ type Extractor struct {
 
 // Config says what a Reader works with.
 type Config struct {
-	Sources     Sources
-	Graph       Graph
-	Git         *gitrepo.Store
-	Extractor   Extractor
-	Credentials func(repo domain.Repository) gitrepo.Credentials // nil: none
-	MaxSize     int64                                            // of a file that is read, in bytes; 0: 1 MiB
-	Workers     int                                              // parsers at once; 0: 2
-	GOROOT      string                                           // where Go's standard library is; "": its types are unknown
-	NamesOnly   bool                                             // leave Go's type checker out
+	Sources   Sources
+	Graph     Graph
+	Git       *gitrepo.Store
+	Extractor Extractor
+	// Credentials finds what opens a repository; nil: nothing does.
+	Credentials func(ctx context.Context, repo domain.Repository) (gitrepo.Credentials, error)
+	MaxSize     int64  // of a file that is read, in bytes; 0: 1 MiB
+	Workers     int    // parsers at once; 0: 2
+	GOROOT      string // where Go's standard library is; "": its types are unknown
+	NamesOnly   bool   // leave Go's type checker out
 }
 
 // Reader reads repositories. It is safe for concurrent use.
@@ -107,8 +108,12 @@ func (r *Reader) look(ctx context.Context, repo domain.Repository, addr gitrepo.
 		if repo.Worktree {
 			return nil, nil, domain.Invalid("worktree", "only a local repository has a working tree")
 		}
+		credentials, err := r.credentials(ctx, repo)
+		if err != nil {
+			return nil, nil, err
+		}
 		return r.cfg.Git.Fetch(ctx, gitrepo.Request{
-			Address: addr, Credentials: r.credentials(repo), Want: want,
+			Address: addr, Credentials: credentials, Want: want,
 			Progress: func(p gitrepo.Progress) {
 				progress(domain.IngestProgress{Repository: repo.Name, Phase: "fetch", FilesDone: p.Objects, FilesTotal: p.Total, BytesDone: p.Bytes})
 			},
@@ -129,11 +134,11 @@ func (r *Reader) look(ctx context.Context, repo domain.Repository, addr gitrepo.
 	return source, refs, err
 }
 
-func (r *Reader) credentials(repo domain.Repository) gitrepo.Credentials {
+func (r *Reader) credentials(ctx context.Context, repo domain.Repository) (gitrepo.Credentials, error) {
 	if r.cfg.Credentials == nil {
-		return gitrepo.Credentials{}
+		return gitrepo.Credentials{}, nil
 	}
-	return r.cfg.Credentials(repo)
+	return r.cfg.Credentials(ctx, repo)
 }
 
 // open opens a repository whose ref was seen by Sync. The mirror is fetched again where
@@ -151,8 +156,12 @@ func (r *Reader) open(ctx context.Context, repo domain.Repository, ref domain.Ve
 			return mirror, nil
 		}
 	}
+	credentials, err := r.credentials(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
 	mirror, _, err := r.cfg.Git.Fetch(ctx, gitrepo.Request{
-		Address: addr, Credentials: r.credentials(repo), Want: gitrepo.Wanted{Refs: []string{ref.Commit}},
+		Address: addr, Credentials: credentials, Want: gitrepo.Wanted{Refs: []string{ref.Commit}},
 	})
 	return mirror, err
 }

@@ -17,7 +17,9 @@ type Source struct {
 	Refs     []string `json:"refs,omitempty"`
 	AllTags  bool     `json:"all_tags,omitempty"`
 	Worktree bool     `json:"worktree,omitempty"`
-	Watch    string   `json:"watch,omitempty"` // "5m"
+	Watch    string   `json:"watch,omitempty"`   // "5m"
+	Token    string   `json:"token,omitempty"`   // for https
+	SSHKey   string   `json:"ssh_key,omitempty"` // the text of a private key, for ssh
 }
 
 // Repository is a repository that was read.
