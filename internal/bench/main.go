@@ -39,6 +39,9 @@ func run(ctx context.Context, quick bool, out string) error {
 		return fmt.Errorf("make a folder: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL may run as another user
+		return fmt.Errorf("open the folder: %w", err)
+	}
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s %s\n", time.Now().Format(time.TimeOnly), text) }
 	servers, err := embedded.Start(ctx, embedded.Options{
 		DataDir: filepath.Join(dir, "data"), CacheDir: embedded.DefaultCacheDir(), Namespace: "default",
