@@ -251,13 +251,7 @@ func (e *Engine) launchIngest(ctx context.Context, order domain.IngestOrder) err
 			return err
 		}
 	}
-	if err := e.start(ctx, l); err != nil {
-		return err
-	}
-	if err := e.Ingests.MarkIngestLaunched(ctx, order.ID); err != nil {
-		return fmt.Errorf("mark ingest launched: %w", err)
-	}
-	return nil
+	return e.start(ctx, l)
 }
 
 // tryLaunchIngest starts the workflow of a run; what fails here the sweeper repeats.

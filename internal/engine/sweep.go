@@ -53,8 +53,10 @@ func (e *Engine) repeat(ctx context.Context, name string, every time.Duration, d
 	}
 }
 
-// Sweep starts the turns and runs whose workflow was never started: their creator died, or
-// could not reach Temporal. Doing it from several processes at once is harmless.
+// Sweep starts the turns and runs that have not begun: their creator died, or could not
+// reach Temporal, or no worker has taken them yet. A workflow that is there already is left
+// alone, so that doing it twice, or from several processes at once, is harmless; each row is
+// looked at once.
 func (e *Engine) Sweep(ctx context.Context) error {
 	turns, err := e.Turns.UnstartedTurns(ctx, sweepAge, sweepLimit)
 	if err != nil {
@@ -64,7 +66,10 @@ func (e *Engine) Sweep(ctx context.Context) error {
 		if err := e.launchTurn(ctx, turn); err != nil {
 			return err
 		}
-		e.Log.Info().Str("turn_id", turn.ID).Msg("turn_started_late")
+		if err := e.Turns.MarkLaunched(ctx, turn.ID); err != nil {
+			return fmt.Errorf("mark turn launched: %w", err)
+		}
+		e.Log.Info().Str("turn_id", turn.ID).Msg("turn_swept")
 	}
 	runs, err := e.Ingests.UnstartedIngests(ctx, sweepAge, sweepLimit)
 	if err != nil {
@@ -74,7 +79,10 @@ func (e *Engine) Sweep(ctx context.Context) error {
 		if err := e.launchIngest(ctx, run.IngestOrder); err != nil {
 			return err
 		}
-		e.Log.Info().Str("ingest_id", run.ID).Msg("ingest_started_late")
+		if err := e.Ingests.MarkIngestLaunched(ctx, run.ID); err != nil {
+			return fmt.Errorf("mark ingest launched: %w", err)
+		}
+		e.Log.Info().Str("ingest_id", run.ID).Msg("ingest_swept")
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ type TurnStore interface {
 
 // StartTurn stores the turn and starts it, or gives the earlier turn of the same idempotency
 // key. A turn that is stored will run: where Temporal can't be reached now, the sweeper
-// starts it. Errors: conflict where the conversation is busy, unprocessable where the key
+// starts it. That a workflow was started is recorded by its own first step, and else by the
+// sweeper: another commit here would only delay the model. Errors: conflict where the conversation is busy, unprocessable where the key
 // came with another body, not_found for a conversation that is not the user's.
 func (e *Engine) StartTurn(ctx context.Context, req domain.TurnRequest) (domain.Turn, error) {
 	turn, created, err := e.Turns.CreateTurn(ctx, req)
@@ -41,7 +42,7 @@ func (e *Engine) StartTurn(ctx context.Context, req domain.TurnRequest) (domain.
 func (e *Engine) launchTurn(ctx context.Context, turn domain.Turn) error {
 	ctx, stop := context.WithTimeout(ctx, launchTimeout)
 	defer stop()
-	err := e.start(ctx, launch{
+	return e.start(ctx, launch{
 		id: workflows.TurnWorkflowID(turn.ID), queue: e.Queues.Turns,
 		workflow: workflows.TurnQuery.Name,
 		input:    workflows.TurnInput{TurnID: turn.ID, Queues: e.Queues, Limits: e.TurnLimits},
@@ -53,13 +54,6 @@ func (e *Engine) launchTurn(ctx context.Context, turn domain.Turn) error {
 		summary: oneLine(turn.Query),
 		details: turnDetails(turn),
 	})
-	if err != nil {
-		return err
-	}
-	if err := e.Turns.MarkLaunched(ctx, turn.ID); err != nil {
-		return fmt.Errorf("mark turn launched: %w", err)
-	}
-	return nil
 }
 
 // oneLine folds the blanks of text.
@@ -104,13 +98,14 @@ func (e *Engine) WaitTurn(ctx context.Context, id string) (domain.Turn, error) {
 }
 
 // CancelTurn asks the turn to stop and gives it as it stands; a final turn is left alone.
-// The row comes first: should the request not reach the workflow, the reconciler repeats it.
+// The row comes first: a turn that has not begun finds the request there, and should it not
+// reach the workflow of one that has, the reconciler repeats it.
 func (e *Engine) CancelTurn(ctx context.Context, id string) (domain.Turn, error) {
-	launched, err := e.Turns.RequestCancel(ctx, id)
+	_, err := e.Turns.RequestCancel(ctx, id)
 	if err != nil && domain.CodeOf(err) != domain.CodeConflict {
 		return domain.Turn{}, err
 	}
-	if err == nil && launched {
+	if err == nil {
 		if err := e.cancel(context.WithoutCancel(ctx), workflows.TurnWorkflowID(id)); err != nil {
 			e.Log.Warn().Str("turn_id", id).Err(err).Msg("turn_cancel_postponed")
 		}
