@@ -45,18 +45,20 @@ type servers struct {
 
 // assembly is Harvest put together in this process, not yet running.
 type assembly struct {
-	cfg      *config.Config
-	log      zerolog.Logger
-	pool     *pgxpool.Pool
-	store    *postgres.Store
-	code     *pg.Store     // contents and versions
-	graph    graph.Backend // symbols and edges
-	chain    *llm.Chain
-	tools    *tools.Registry
-	codec    *worker.Codec
-	temporal sdkclient.Client
-	queues   workflows.Queues
-	engine   *engine.Engine
+	cfg   *config.Config
+	log   zerolog.Logger
+	pool  *pgxpool.Pool
+	store *postgres.Store
+	code  *pg.Store     // contents and versions
+	graph graph.Backend // symbols and edges
+	// closeGraph ends the connections of a graph that has its own; nil for none.
+	closeGraph func(context.Context) error
+	chain      *llm.Chain
+	tools      *tools.Registry
+	codec      *worker.Codec
+	temporal   sdkclient.Client
+	queues     workflows.Queues
+	engine     *engine.Engine
 }
 
 // assemble migrates the database and connects everything. Close the assembly in the end.
@@ -131,6 +133,9 @@ func (a *assembly) connection(on servers) worker.Connection {
 func (a *assembly) close() {
 	if a.temporal != nil {
 		a.temporal.Close()
+	}
+	if a.closeGraph != nil {
+		_ = a.closeGraph(context.Background()) // only idle connections
 	}
 	if a.pool != nil {
 		a.pool.Close()

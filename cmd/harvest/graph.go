@@ -3,18 +3,42 @@ package main
 import (
 	"context"
 
-	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/config"
 	"github.com/harvest-engine/harvest/internal/graph"
+	"github.com/harvest-engine/harvest/internal/graph/neo4j"
 	"github.com/harvest-engine/harvest/tools"
 )
 
+// backendNeo4j is the other value of [graph] backend than "postgres"; the configuration is checked.
+const backendNeo4j = "neo4j"
+
 // openGraph opens the graph that the configuration selects, and gives the tools that read it.
-func (a *assembly) openGraph(_ context.Context) (graph.Backend, *tools.Registry, error) {
-	if a.cfg.Graph.Backend != backendPostgres {
-		return nil, nil, domain.Errorf(domain.CodeUnprocessable,
-			"this build keeps the graph in PostgreSQL only; remove [neo4j], or set [graph] backend to %q", backendPostgres)
+// Only what stays in our own database is fast enough to be looked up inside a workflow task.
+func (a *assembly) openGraph(ctx context.Context) (graph.Backend, *tools.Registry, error) {
+	if a.cfg.Graph.Backend != backendNeo4j {
+		return a.code, tools.All(tools.Code{Sources: a.code, Graph: a.code, Local: true}, nil), nil
 	}
-	return a.code, tools.All(tools.Code{Sources: a.code, Graph: a.code, Local: true}, nil), nil
+	store, err := neo4j.Open(ctx, neo4jConfig(a.cfg.Neo4j), a.code)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.closeGraph = store.Close
+	return store, tools.All(tools.Code{Sources: a.code, Graph: store}, store), nil
 }
 
-const backendPostgres = "postgres"
+func neo4jConfig(c *config.Neo4j) neo4j.Config {
+	return neo4j.Config{URI: c.URI, User: c.User, Password: c.Password.Reveal(), Database: c.Database}
+}
+
+// examineGraph asks the configured graph whether it can be used.
+func examineGraph(ctx context.Context, cfg *config.Config) []finding {
+	if cfg.Graph.Backend != backendNeo4j {
+		return []finding{{name: "graph", detail: "in PostgreSQL"}}
+	}
+	c := neo4jConfig(cfg.Neo4j)
+	version, err := neo4j.Probe(ctx, c)
+	if err != nil {
+		return fail("graph", err, "check [neo4j] uri, user, password and database, and that the server runs; or set [graph] backend to \"postgres\"")
+	}
+	return []finding{{name: "graph", detail: "Neo4j " + version + " at " + c.URI}}
+}

@@ -26,6 +26,9 @@ func (d *decoder) checkStores(c *Config) {
 	}
 	if c.Neo4j != nil {
 		d.scheme("neo4j.uri", c.Neo4j.URI, "bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+		if strings.Contains(c.Neo4j.URI, "@") {
+			d.fault("neo4j.uri", "is shown; write what stands before the @ as user and password")
+		}
 	}
 	switch {
 	case c.Graph.Backend == "" && c.Neo4j != nil:

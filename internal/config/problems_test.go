@@ -71,6 +71,9 @@ var problemCases = []struct {
 		`f.toml:17: lxd: client_cert and client_key belong together`,
 		`f.toml:18: lxd.endpoint: must be a URL that begins with https://`,
 	}},
+	{"credentials of the graph", "[neo4j]\nuri = \"bolt://neo4j:s3cret@localhost\"\npassword = \"x\"\n", []string{
+		`f.toml:2: neo4j.uri: is shown; write what stands before the @ as user and password`,
+	}},
 	{"credentials", "[[repositories]]\nurl = \"https://bot:s3cret@git.example.com/a\"\n[[repositories]]\nurl = \"https://git.example.com/b\"\nssh_key = \"k\"\n[[repositories]]\nurl = \"/c\"\ntoken = \"s3cret\"\n", []string{
 		`f.toml:2: repositories[0].url: holds credentials, and addresses are shown; write them beside it: token = "${NAME}", or ssh_key = "FILE"`,
 		`f.toml:5: repositories[1].ssh_key: is for ssh addresses only; give this one a token`,
