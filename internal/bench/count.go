@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"go.temporal.io/sdk/activity"
@@ -27,6 +28,7 @@ func (c cost) each() cost {
 // counter watches a pool and counts what each step commits: the steps are the types of
 // activities, and "" is what happens outside of them.
 type counter struct {
+	on    atomic.Bool // counting takes time itself: it is off while turns are measured
 	mu    sync.Mutex
 	costs map[string]cost
 	open  map[*pgx.Conn]*transaction
@@ -69,7 +71,7 @@ var writing = regexp.MustCompile(`(?i)\b(insert|update|delete)\s+(into|from|\w+)
 
 // note takes a statement in; commit says that it ends a transaction of its own.
 func (c *counter) note(ctx context.Context, conn *pgx.Conn, sql string, args []any, alone bool) {
-	if strings.Contains(sql, "pg_notify") {
+	if !c.on.Load() || strings.Contains(sql, "pg_notify") {
 		return // a hint after the commit, not a commit of the turn
 	}
 	c.mu.Lock()

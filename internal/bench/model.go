@@ -33,6 +33,7 @@ type gatedModel struct {
 type gate struct {
 	called chan time.Time // told of the first call
 	open   chan struct{}  // nil: never closed
+	rest   chan struct{}  // nil, or holds the model up after its first byte
 	first  time.Time      // when the first byte left; read it after an event has arrived
 }
 
@@ -78,14 +79,6 @@ func (m *gatedModel) Stream(ctx context.Context, req domain.ModelRequest, emit f
 		case g.called <- now:
 		default:
 		}
-		if g.open != nil {
-			select {
-			case <-g.open:
-			case <-ctx.Done():
-				return domain.ModelResponse{}, ctx.Err()
-			}
-		}
-		g.first = time.Now()
 	}
 	message := domain.Message{Role: domain.RoleAssistant}
 	stop, text := domain.StopEndTurn, answerText
@@ -93,11 +86,40 @@ func (m *gatedModel) Stream(ctx context.Context, req domain.ModelRequest, emit f
 		stop, text = domain.StopToolUse, "Looking further. "
 		message.Blocks = []domain.Block{{Type: domain.BlockToolUse, CallID: "call-" + strconv.Itoa(round), Tool: "peek", Input: json.RawMessage(`{"query":"handler"}`)}}
 	}
-	if err := emit(domain.ModelDelta{Text: text}); err != nil {
+	if err := m.say(ctx, key, text, emit); err != nil {
 		return domain.ModelResponse{}, err
 	}
 	message.Blocks = append([]domain.Block{{Type: domain.BlockText, Text: text}}, message.Blocks...)
 	return domain.ModelResponse{Message: message, Stop: stop, Usage: domain.Usage{InputTokens: 100, OutputTokens: 20}}, nil
+}
+
+// say streams a text, held up as the key's gate says.
+func (m *gatedModel) say(ctx context.Context, key, text string, emit func(domain.ModelDelta) error) error {
+	g := m.gate(key)
+	if g == nil || g.open == nil {
+		return emit(domain.ModelDelta{Text: text})
+	}
+	wait := func(held chan struct{}) error {
+		select {
+		case <-held:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if err := wait(g.open); err != nil {
+		return err
+	}
+	g.first = time.Now()
+	if err := emit(domain.ModelDelta{Text: text[:20]}); err != nil {
+		return err
+	}
+	if g.rest != nil {
+		if err := wait(g.rest); err != nil {
+			return err
+		}
+	}
+	return emit(domain.ModelDelta{Text: text[20:]})
 }
 
 // place reads the query out of a dialogue, and how many rounds are over.

@@ -79,6 +79,7 @@ func (b *bench) firstByte(ctx context.Context, h *house) ([]Row, error) {
 func (h *house) watched(ctx context.Context, readers int) (times, error) {
 	key := domain.NewID()
 	gate := h.model.watch(key, true)
+	gate.rest = make(chan struct{})
 	turn, err := h.engine.StartTurn(ctx, domain.TurnRequest{UserID: "owner", Query: query(key, 0)})
 	if err != nil {
 		return nil, err
@@ -109,7 +110,9 @@ func (h *house) watched(ctx context.Context, readers int) (times, error) {
 	}
 	<-gate.called
 	close(gate.open)
-	if err := group.Wait(); err != nil {
+	err = group.Wait()
+	close(gate.rest)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := h.engine.WaitTurn(ctx, turn.ID); err != nil {

@@ -48,6 +48,8 @@ func (h *house) turn(ctx context.Context, rounds int) (time.Duration, error) {
 // costs measures what each step of turns commits. Turns with no round and with several
 // tell the model calls that ask for tools from those that answer.
 func (h *house) costs(ctx context.Context, turns, rounds int) (costs, error) {
+	h.counter.on.Store(true)
+	defer h.counter.on.Store(false)
 	h.counter.reset()
 	for range turns {
 		if _, err := h.turn(ctx, 0); err != nil {
