@@ -7,12 +7,16 @@
 //
 // # Catalogue
 //
-//	workflow            ID                  queue   messages  activities
-//	turn.query          turn/<id>           turns   cancel    turn.begin turn.classify turn.compact model.generate
-//	                                                          tool.local tool.run tool.abandon turn.finish
-//	ingest.repository   ingest/<id>         ingest  cancel    ingest.begin ingest.sync ingest.finish
-//	  scheduled:        watch/<repo>-<time>                   (the schedule is watch/<repo>)
+//	workflow            ID                  queue   messages  activities (local ones in brackets)
+//	turn.query          turn/<id>           turns   cancel    [turn.begin] turn.classify turn.compact model.generate
+//	                                                          [tool.local] tool.run [tool.abandon] [turn.finish]
+//	ingest.repository   ingest/<id>         ingest  cancel    [ingest.begin] ingest.sync [ingest.next]
+//	  of a schedule:    watch/<repo>-<time>                   [ingest.fail_version] [ingest.finish]
 //	ingest.version      ingest/<id>/<tag>   ingest  cancel    ingest.version
+//	ingest.delete       ingest/<id>         ingest  -         [ingest.begin] ingest.drop [ingest.finish]
+//
+// The schedule of a watched repository is watch/<repo>. ingest.version is a child of
+// ingest.repository, which continues as new every fifty versions.
 //
 // The queue names are those of Queues; in a single process all of them are one.
 package workflows
