@@ -150,7 +150,7 @@ func testFiles(w *world) {
 		w.same(fmt.Sprintf("files of %q", glob), paths, strings.Fields(want)...)
 	}
 	two := must(w.sources.Files(w.ctx, w.repo, "v1", "", 2))(w)
-	want := files[1].versionFile(w.repo)
+	want := files[1].versionFile()
 	if len(two) == 2 && two[1].Resolved == "" {
 		want.Resolved = "" // the backend shares no edges, so nothing is known by that name
 	}

@@ -182,7 +182,7 @@ func testRepeatedLoad(w *world) {
 	}
 	s := w.stage("v1", files...)
 	for range 2 { // what is given twice counts once
-		w.ok(s.Put(w.ctx, []graph.ResolvedFile{files[1].resolved(w, w.repo)}))
+		w.ok(s.Put(w.ctx, []graph.ResolvedFile{files[1].resolved(w)}))
 	}
 	w.publish(s, files)
 	if n := len(w.callers("v1", "F0", 1)); n != 7 {
@@ -288,12 +288,16 @@ func testUnknown(w *world) {
 
 func testDelete(w *world) {
 	other := w.repo + "/other"
-	common := file{path: "common.go", text: "common " + w.mark, symbols: []domain.Symbol{fn("Common", 1)}}
+	common := file{path: "common.go", text: "common " + w.mark, symbols: []domain.Symbol{fn("Common", 1), fn("Called", 5)},
+		edges: []edge{call("Common", "common.go:Called", 2)}}
 	own := file{path: "own.go", text: "own " + w.mark, symbols: []domain.Symbol{fn("Own"+w.mark, 1)}}
 	w.load("v1", common, own)
 	w.save(other)
 	s := must(w.tryStage(other, "v1", common))(w)
-	w.publish(s, []file{common})
+	w.publish(s, []file{common}) // the same file, with the same edges
+	ref := graph.SymbolRef{Repo: other, Version: "v1", Name: "Called"}
+	callers := func() []graph.Site { found, _, err := w.backend.Callers(w.ctx, ref, 1, 10); w.ok(err); return found }
+	w.same("callers in the other repository", places(callers()), "common.go:Common@common.go:2")
 
 	w.ok(w.backend.DropRepository(w.ctx, w.repo))
 	if err := w.sources.DeleteRepository(w.ctx, w.repo); err != nil {
@@ -306,8 +310,8 @@ func testDelete(w *world) {
 	if len(missing) != 1 || missing[0] != own.blobID() {
 		w.Errorf("missing after deletion are %v; only the blob that no other repository uses should be", missing)
 	}
-	ref := graph.SymbolRef{Repo: other, Version: "v1", Name: "Common"}
-	w.same("the other repository", ids(must(w.backend.FindSymbols(w.ctx, ref))(w)), "common.go:Common")
+	w.same("the other repository", ids(must(w.backend.FindSymbols(w.ctx, ref))(w)), "common.go:Called")
+	w.same("callers in the other repository after deletion", places(callers()), "common.go:Common@common.go:2")
 	w.fails(w.sources.DeleteRepository(w.ctx, w.repo), domain.CodeNotFound)
 }
 

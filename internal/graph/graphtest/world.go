@@ -94,8 +94,9 @@ func (f file) blobID() graph.BlobID {
 	return graph.BlobID(hash("blob", f.text, f.skipped, fmt.Sprintf("%+v", f.content())))
 }
 
-func (f file) resolvedID(repo string) graph.ResolvedID {
-	return graph.ResolvedID(hash("resolved", repo, f.path, string(f.blobID()), fmt.Sprintf("%+v", f.edges)))
+// resolvedID does not depend on the repository: equal files of two may share one.
+func (f file) resolvedID() graph.ResolvedID {
+	return graph.ResolvedID(hash("resolved", f.path, string(f.blobID()), fmt.Sprintf("%+v", f.edges)))
 }
 
 func (f file) blob() graph.Blob {
@@ -106,13 +107,13 @@ func (f file) blob() graph.Blob {
 	return b
 }
 
-func (f file) versionFile(repo string) graph.VersionFile {
-	return graph.VersionFile{Path: f.path, Blob: f.blobID(), Resolved: f.resolvedID(repo), Language: f.content().Language, Skipped: f.skipped}
+func (f file) versionFile() graph.VersionFile {
+	return graph.VersionFile{Path: f.path, Blob: f.blobID(), Resolved: f.resolvedID(), Language: f.content().Language, Skipped: f.skipped}
 }
 
-func (f file) resolved(t testing.TB, repo string) graph.ResolvedFile {
+func (f file) resolved(t testing.TB) graph.ResolvedFile {
 	facts := f.content()
-	r := graph.ResolvedFile{ID: f.resolvedID(repo), Path: f.path, Blob: f.blobID(), Facts: &facts}
+	r := graph.ResolvedFile{ID: f.resolvedID(), Path: f.path, Blob: f.blobID(), Facts: &facts}
 	index := map[string]int{"": -1}
 	for i, local := range domain.LocalNames(facts.Symbols) {
 		index[local] = i
@@ -209,7 +210,7 @@ func (w *world) tryStage(repo, tag string, files ...file) (staged, error) {
 	wanted := map[graph.ResolvedID]bool{}
 	var resolved []graph.ResolvedID
 	for _, f := range files {
-		resolved = append(resolved, f.resolvedID(repo))
+		resolved = append(resolved, f.resolvedID())
 	}
 	missingResolved, err := s.Missing(w.ctx, resolved)
 	if err != nil {
@@ -221,8 +222,8 @@ func (w *world) tryStage(repo, tag string, files ...file) (staged, error) {
 	for len(files) > 0 { // in batches of three
 		var batch []graph.ResolvedFile
 		for _, f := range files[:min(3, len(files))] {
-			if wanted[f.resolvedID(repo)] {
-				batch = append(batch, f.resolved(w, repo))
+			if wanted[f.resolvedID()] {
+				batch = append(batch, f.resolved(w))
 			}
 		}
 		if err := s.Put(w.ctx, batch); err != nil {
@@ -244,13 +245,13 @@ func (w *world) tryPublish(s staged, files []file) (domain.VersionDetail, error)
 	var list []graph.VersionFile
 	byID := map[graph.ResolvedID]file{}
 	for _, f := range files {
-		list = append(list, f.versionFile(s.repo))
-		byID[f.resolvedID(s.repo)] = f
+		list = append(list, f.versionFile())
+		byID[f.resolvedID()] = f
 	}
 	return s.Publish(w.ctx, list, func(_ context.Context, ids []graph.ResolvedID) ([]graph.ResolvedFile, error) {
 		var out []graph.ResolvedFile
 		for _, id := range ids {
-			out = append(out, byID[id].resolved(w, s.repo))
+			out = append(out, byID[id].resolved(w))
 		}
 		return out, nil
 	})

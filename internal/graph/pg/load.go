@@ -58,8 +58,9 @@ func (l *loader) Missing(ctx context.Context, ids []graph.ResolvedID) ([]graph.R
 	if err := l.touch(ctx); err != nil {
 		return nil, err
 	}
+	// Another repository's are not ours: their edges lead to its symbols.
 	stored, err := collect(ctx, l.store.pool, "look for resolutions", pgx.RowTo[[]byte],
-		`select key from resolutions where key = any($1)`, keys)
+		`select r.key from resolutions r join source_files f on f.id = r.file_id where r.key = any($1) and f.repo_id = $2`, keys, l.repo)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func (l *loader) placeFiles(ctx context.Context, tx pgx.Tx, batch []*staged) err
 const placeResolutionsSQL = `
 insert into resolutions (key, file_id)
 select n.key, n.file from unnest(@keys::bytea[], @files::int[]) with ordinality n(key, file, pos) order by n.pos
-on conflict (key) do nothing
+on conflict (key, file_id) do nothing
 returning id, key`
 
 // placeResolutions makes the resolutions that are not there yet: their edges follow.
