@@ -42,6 +42,7 @@ func (a *assembly) run(ctx context.Context, h halves) error {
 	beneath, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	var base errgroup.Group
+	base.Go(func() error { tidyMemory(beneath); return nil })
 	base.Go(func() error { return a.watch(cancel, a.store.Serve(beneath)) })
 	if h.listener != nil {
 		base.Go(func() error { return a.watch(cancel, a.engine.Run(beneath)) })
