@@ -25,10 +25,11 @@ var (
 // relationInput is the input of the tools that follow edges from one symbol. Models mix the
 // two names of the symbol up, so each tool takes both.
 type relationInput struct {
-	Repo, Version, File string
-	Name                string
-	FunctionName        string `json:"function_name"`
-	Depth, Limit        int
+	place
+	File         string
+	Name         string
+	FunctionName string `json:"function_name"`
+	Depth, Limit int
 }
 
 func (in relationInput) ref(v domain.VersionDetail) graph.SymbolRef {
@@ -37,19 +38,15 @@ func (in relationInput) ref(v domain.VersionDetail) graph.SymbolRef {
 
 // start decodes the input of a relation tool and makes sure that its symbol exists.
 func (c Code) start(ctx context.Context, scope domain.Scope, input json.RawMessage) (relationInput, domain.VersionDetail, error) {
-	in, err := decode[relationInput](input)
+	in, v, err := locate[relationInput](ctx, c, scope, input)
 	if err != nil {
-		return in, domain.VersionDetail{}, err
+		return in, v, err
 	}
 	if in.Name == "" {
 		in.Name = in.FunctionName
 	}
 	if in.Name == "" {
-		return in, domain.VersionDetail{}, domain.Invalid("name", "is required")
-	}
-	v, err := c.target(ctx, scope, in.Repo, in.Version)
-	if err != nil {
-		return in, v, err
+		return in, v, domain.Invalid("name", "is required")
 	}
 	hits, err := c.Graph.FindSymbols(ctx, in.ref(v))
 	if err != nil {
@@ -195,17 +192,13 @@ func (t findPath) Spec() Spec {
 }
 
 func (t findPath) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
-	in, err := decode[struct {
-		Repo, Version string
-		From          string `json:"from" need:""`
-		To            string `json:"to" need:""`
-		FromFile      string `json:"from_file"`
-		ToFile        string `json:"to_file"`
-	}](input)
-	if err != nil {
-		return domain.ToolResult{}, err
-	}
-	v, err := t.target(ctx, scope, in.Repo, in.Version)
+	in, v, err := locate[struct {
+		place
+		From     string `json:"from" need:""`
+		To       string `json:"to" need:""`
+		FromFile string `json:"from_file"`
+		ToFile   string `json:"to_file"`
+	}](ctx, t.Code, scope, input)
 	if err != nil {
 		return domain.ToolResult{}, err
 	}

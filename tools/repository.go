@@ -100,11 +100,7 @@ func (t repositoryOutline) Spec() Spec {
 }
 
 func (t repositoryOutline) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
-	in, err := decode[struct{ Repo, Version string }](input)
-	if err != nil {
-		return domain.ToolResult{}, err
-	}
-	v, err := t.target(ctx, scope, in.Repo, in.Version)
+	_, v, err := locate[place](ctx, t.Code, scope, input)
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
@@ -165,14 +161,10 @@ func (t getImports) Spec() Spec {
 }
 
 func (t getImports) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
-	in, err := decode[struct {
-		Repo, Version string
-		File          string `json:"file" need:""`
-	}](input)
-	if err != nil {
-		return domain.ToolResult{}, err
-	}
-	v, err := t.target(ctx, scope, in.Repo, in.Version)
+	in, v, err := locate[struct {
+		place
+		File string `json:"file" need:""`
+	}](ctx, t.Code, scope, input)
 	if err != nil {
 		return domain.ToolResult{}, err
 	}

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,6 +98,24 @@ func tags(versions []domain.VersionDetail) []string {
 		names[i] = v.Tag
 	}
 	return names
+}
+
+// place is the part of an input that names a version of a repository.
+type place struct{ Repo, Version string }
+
+func (p place) version() (repo, version string) { return p.Repo, p.Version }
+
+// locate decodes an input and settles which version it means.
+func locate[T interface {
+	version() (repo, version string)
+}](ctx context.Context, c Code, scope domain.Scope, input json.RawMessage) (T, domain.VersionDetail, error) {
+	in, err := decode[T](input)
+	if err != nil {
+		return in, domain.VersionDetail{}, err
+	}
+	repo, version := in.version()
+	v, err := c.target(ctx, scope, repo, version)
+	return in, v, err
 }
 
 // narrow gives the repositories and versions that a search may look at: the scope's, or

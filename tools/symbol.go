@@ -89,14 +89,10 @@ func (t getFileSymbols) Spec() Spec {
 }
 
 func (t getFileSymbols) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
-	in, err := decode[struct {
-		Repo, Version string
-		File          string `json:"file" need:""`
-	}](input)
-	if err != nil {
-		return domain.ToolResult{}, err
-	}
-	v, err := t.target(ctx, scope, in.Repo, in.Version)
+	in, v, err := locate[struct {
+		place
+		File string `json:"file" need:""`
+	}](ctx, t.Code, scope, input)
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
@@ -130,15 +126,12 @@ func (t getSymbolSource) Spec() Spec {
 }
 
 func (t getSymbolSource) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
-	in, err := decode[struct {
-		Repo, Version, File string
-		Name                string `json:"name" need:""`
-		Line                int
-	}](input)
-	if err != nil {
-		return domain.ToolResult{}, err
-	}
-	v, err := t.target(ctx, scope, in.Repo, in.Version)
+	in, v, err := locate[struct {
+		place
+		File string
+		Name string `json:"name" need:""`
+		Line int
+	}](ctx, t.Code, scope, input)
 	if err != nil {
 		return domain.ToolResult{}, err
 	}

@@ -95,16 +95,12 @@ func (t readFile) Spec() Spec {
 }
 
 func (t readFile) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
-	in, err := decode[struct {
-		Repo, Version string
-		File          string `json:"file" need:""`
-		StartLine     int    `json:"start_line"`
-		EndLine       int    `json:"end_line"`
-	}](input)
-	if err != nil {
-		return domain.ToolResult{}, err
-	}
-	v, err := t.target(ctx, scope, in.Repo, in.Version)
+	in, v, err := locate[struct {
+		place
+		File      string `json:"file" need:""`
+		StartLine int    `json:"start_line"`
+		EndLine   int    `json:"end_line"`
+	}](ctx, t.Code, scope, input)
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
