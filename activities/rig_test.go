@@ -216,7 +216,8 @@ func (r *rig) run(id string) (domain.Turn, []domain.Event) {
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetWorkerOptions(sdkworker.Options{Interceptors: []interceptor.WorkerInterceptor{&failures{}}})
 	env.SetTestTimeout(time.Minute)
-	worker.Register(env, worker.Activities{
+	worker.RegisterWorkflows(env)
+	worker.RegisterActivities(env, worker.Activities{
 		Turn:  &activities.Turn{Store: r.store, Sources: r.code, Symbols: r.code},
 		Model: &activities.Model{Store: r.store, Models: r.chain, Tools: r.box, Budgets: r.budget},
 		Tool:  &activities.Tool{Store: r.store, Tools: r.box},

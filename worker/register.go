@@ -14,16 +14,17 @@ type Activities struct {
 	Ingest *activities.Ingest
 }
 
-// Registry is the part of a worker, or of a test environment, that registers.
-type Registry interface {
-	flow.WorkflowRegistry
-	flow.ActivityRegistry
+// RegisterWorkflows binds every workflow to its name. A replay needs nothing else.
+func RegisterWorkflows(r flow.WorkflowRegistry) {
+	workflows.TurnQuery.Register(r, workflows.RunTurnQuery)
+
+	workflows.IngestRepository.Register(r, workflows.RunIngestRepository)
+	workflows.IngestVersion.Register(r, workflows.RunIngestVersion)
+	workflows.DeleteRepository.Register(r, workflows.RunDeleteRepository)
 }
 
-// Register binds every workflow and every activity to its name.
-func Register(r Registry, a Activities) {
-	RegisterWorkflows(r)
-
+// RegisterActivities binds every activity to its name.
+func RegisterActivities(r flow.ActivityRegistry, a Activities) {
 	workflows.BeginTurn.Register(r, a.Turn.Begin)
 	workflows.ClassifyTurn.Register(r, a.Model.Classify)
 	workflows.CompactTurn.Register(r, a.Model.Compact)
@@ -40,13 +41,4 @@ func Register(r Registry, a Activities) {
 	workflows.FailVersion.Register(r, a.Ingest.FailVersion)
 	workflows.DropRepository.Register(r, a.Ingest.Drop)
 	workflows.FinishIngest.Register(r, a.Ingest.Finish)
-}
-
-// RegisterWorkflows binds the workflows alone, for a replay.
-func RegisterWorkflows(r flow.WorkflowRegistry) {
-	workflows.TurnQuery.Register(r, workflows.RunTurnQuery)
-
-	workflows.IngestRepository.Register(r, workflows.RunIngestRepository)
-	workflows.IngestVersion.Register(r, workflows.RunIngestVersion)
-	workflows.DeleteRepository.Register(r, workflows.RunDeleteRepository)
 }

@@ -9,10 +9,8 @@ import (
 	sdkclient "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	sdkworker "go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/harvest-engine/harvest/internal/domain"
-	"github.com/harvest-engine/harvest/internal/flow"
 	"github.com/harvest-engine/harvest/workflows"
 )
 
@@ -76,21 +74,14 @@ func New(c Config) (*Worker, error) {
 	w := &Worker{}
 	for _, class := range served {
 		part := sdkworker.New(c.Client, class.name, options(c, class))
-		if class.workflows {
-			Register(part, c.Activities)
-		} else {
-			Register(activitiesOnly{part}, c.Activities)
+		if class.workflows { // the SDK refuses them where their tasks are not polled
+			RegisterWorkflows(part)
 		}
+		RegisterActivities(part, c.Activities)
 		w.parts, w.names = append(w.parts, part), append(w.names, class.name)
 	}
 	return w, nil
 }
-
-// activitiesOnly registers no workflows: the SDK refuses them where their tasks are not polled.
-type activitiesOnly struct{ flow.ActivityRegistry }
-
-// RegisterWorkflowWithOptions implements flow.WorkflowRegistry.
-func (activitiesOnly) RegisterWorkflowWithOptions(any, workflow.RegisterOptions) {}
 
 // served picks the classes to work on and merges those of one name.
 func served(q workflows.Queues, keys []string) ([]queueClass, error) {

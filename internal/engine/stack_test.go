@@ -3,7 +3,10 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +16,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	sdkclient "go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/harvest-engine/harvest/activities"
@@ -25,6 +29,32 @@ import (
 	"github.com/harvest-engine/harvest/worker"
 	"github.com/harvest-engine/harvest/workflows"
 )
+
+// replays holds recorded histories, and the key of all payloads of these tests.
+const replays = "../../workflows/testdata/replay"
+
+var record = flag.Bool("record", false, "keep the histories of ingestions for the replay tests")
+
+// keep records the history of a closed workflow for the replay tests, with -record.
+func (s *stack) keep(t *testing.T, workflowID, name string) {
+	t.Helper()
+	closed(t, s.client, workflowID)
+	history := &historypb.History{Events: s.history(t, workflowID)}
+	if !*record {
+		return
+	}
+	kind := history.Events[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName()
+	text, err := protojson.Marshal(history)
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(replays, kind), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(replays, kind, name+".json"), text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // stack is an engine and a worker on real servers, over a reader that the test plays.
 type stack struct {
@@ -47,7 +77,15 @@ func newStackOn(t *testing.T, queues workflows.Queues) *stack {
 	t.Helper()
 	ctx := t.Context()
 	servers := testkit.Stack(t)
-	codec, err := worker.NewCodec(worker.Keyring{worker.NewKey()})
+	keys, err := os.ReadFile(filepath.Join(replays, "keys"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring, err := worker.ParseKeyring(string(keys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	codec, err := worker.NewCodec(ring)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +146,13 @@ func (s *stack) startWorker(t *testing.T) {
 // history reads all events of a workflow's newest run.
 func (s *stack) history(t *testing.T, id string) []*historypb.HistoryEvent {
 	t.Helper()
+	return s.historyOf(t, id, "")
+}
+
+func (s *stack) historyOf(t *testing.T, id, runID string) []*historypb.HistoryEvent {
+	t.Helper()
 	var events []*historypb.HistoryEvent
-	pages := s.client.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	pages := s.client.GetWorkflowHistory(t.Context(), id, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for pages.HasNext() {
 		event, err := pages.Next()
 		if err != nil {
@@ -241,6 +284,9 @@ func TestIngestOnTheStack(t *testing.T) {
 			t.Errorf("%s has search attributes %v", workflowID, fields)
 		}
 	}
+	s.keep(t, id, "one-version-of-three-fails")
+	s.keep(t, id+"/v1", "a-version-that-is-read")
+	s.keep(t, id+"/release/v2", "a-version-that-fails")
 }
 
 // closed waits for a workflow to close, whatever its outcome.
@@ -264,6 +310,7 @@ func TestIngestFailsLoudlyWhereTheAddressIsWrong(t *testing.T) {
 	if run, _ = s.end(t, run.ID); run.Status != domain.IngestFailed || run.ErrorCode != domain.CodeUpstream || run.Error != "the address answers with a sign-in page" {
 		t.Errorf("run %+v, want the reason of the fetch", run)
 	}
+	s.keep(t, workflows.IngestWorkflowID(run.ID), "a-fetch-that-fails")
 }
 
 // A worker that stops in the middle hands its versions over; what was read is not read again.
@@ -308,6 +355,8 @@ func TestIngestGoesOnWithAnotherWorker(t *testing.T) {
 	if took := time.Since(stopped); took > 15*time.Second {
 		t.Errorf("it took %v to go on", took)
 	}
+	s.keep(t, workflows.IngestWorkflowID(run.ID), "another-worker-takes-over")
+	s.keep(t, workflows.IngestVersionWorkflowID(run.ID, "v2"), "another-worker-takes-over")
 }
 
 func TestDeleteOnTheStack(t *testing.T) {
@@ -346,6 +395,40 @@ func TestDeleteOnTheStack(t *testing.T) {
 	if _, err := schedule.Describe(t.Context()); err == nil {
 		t.Error("the watch is still scheduled")
 	}
+	s.keep(t, workflows.IngestWorkflowID(run.ID), "canceled-by-a-deletion")
+	s.keep(t, workflows.IngestVersionWorkflowID(run.ID, "v1"), "canceled-by-a-deletion")
+}
+
+// More versions than one run reads: it continues as new, and no run's history is long.
+func TestManyVersionsOnTheStack(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	for n := range 60 {
+		s.reader.versions = append(s.reader.versions, domain.VersionRef{Tag: fmt.Sprintf("v%d", n), Commit: fmt.Sprintf("c%d", n)})
+	}
+	run, err := s.AddRepository(t.Context(), domain.IngestRequest{UserID: "owner", URL: "https://git.example.com/team/app"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, _ = s.end(t, run.ID); run.Status != domain.IngestDone || len(run.Versions) != 60 {
+		t.Fatalf("run %s with %d versions: %s", run.Status, len(run.Versions), run.Error)
+	}
+	id := workflows.IngestWorkflowID(run.ID)
+	closed(t, s.client, id)
+	last := s.history(t, id)
+	first := last[0].GetWorkflowExecutionStartedEventAttributes().GetFirstExecutionRunId()
+	if first == last[0].GetWorkflowExecutionStartedEventAttributes().GetOriginalExecutionRunId() {
+		t.Error("the run did not continue as new")
+	}
+	begun := s.historyOf(t, id, first)
+	bytes := 0
+	for _, event := range begun {
+		bytes += proto.Size(event)
+	}
+	if len(begun) > 600 || bytes > 256<<10 {
+		t.Errorf("fifty versions make a history of %d events and %d bytes", len(begun), bytes)
+	}
+	s.keep(t, id, "the-last-of-many-versions")
 }
 
 // A watch's run makes its own row, or says that it was skipped.
@@ -376,8 +459,12 @@ func TestWatchOnTheStack(t *testing.T) {
 	if err := handle.Trigger(t.Context(), sdkclient.ScheduleTriggerOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if result := watchResult(t, s.client, handle); result.Status != domain.IngestSkipped {
+	result = watchResult(t, s.client, handle)
+	if result.Status != domain.IngestSkipped {
 		t.Errorf("a watch that finds the repository busy: %+v, want skipped", result)
+	}
+	if skipped, err := s.Ingest(t.Context(), result.IngestID); err != nil || skipped.Status != domain.IngestSkipped {
+		t.Errorf("the skipped run %+v, %v", skipped, err)
 	}
 }
 
