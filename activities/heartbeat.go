@@ -7,8 +7,9 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-// heartbeatEvery is how often an activity tells that it lives, and so the longest time in
-// which it does not learn that it was canceled. The server waits 10 s before it gives up.
+// heartbeatEvery is how often an activity tells that it lives. It learns that it was canceled
+// by the answer, so within two of these at most: the SDK may hold one back. The server waits
+// 10 s before it gives up.
 const heartbeatEvery = time.Second
 
 // beat heartbeats for the running activity until stop is called. An activity that ends

@@ -37,7 +37,6 @@ var rules = []rule{
 	{room: "internal/graph", own: []string{"internal/domain"}},
 	{room: "internal/graph/pg", own: []string{"internal/domain", "internal/graph"}, others: []string{"*"}, exactOwn: true},
 	{room: "internal/graph/neo4j", own: []string{"internal/domain", "internal/graph"}, others: []string{"*"}, exactOwn: true},
-	{room: "internal/graph/graphmem", own: []string{"internal/domain", "internal/graph"}, exactOwn: true},
 	{room: "internal/graph/graphtest", own: []string{"internal/domain", "internal/graph"}, others: []string{"*"}, exactOwn: true},
 	{room: "internal/graph/graphbench", own: []string{"internal/domain", "internal/graph", "internal/graph/pg", "internal/graph/neo4j"}, others: []string{"*"}, exactOwn: true},
 	{room: "internal/llm", own: []string{"internal/domain", "internal/llm", "internal/llm/wire"}, others: []string{"*"}, exactOwn: true},

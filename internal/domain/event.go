@@ -13,26 +13,26 @@ type EventType string
 
 // The types of events. The union of the contract's tables and our additions.
 const (
-	EventUserMessage   EventType = "user_message"   // {query, username, attachments}
+	EventUserMessage   EventType = "user_message"   // {query, username, attachments, turn_id, conv_id}
 	EventIntent        EventType = "intent"         // {mode}
 	EventPhase         EventType = "phase"          // {label}
 	EventThinkingDelta EventType = "thinking_delta" // {text}; a block
 	EventTextDelta     EventType = "text_delta"     // {text}; a block
 	EventToolCall      EventType = "tool_call"      // {id, name, input, description}
-	EventToolResult    EventType = "tool_result"    // {id, name, preview, error}
+	EventToolResult    EventType = "tool_result"    // {id, name, preview, error, truncated}
 	EventQuestion      EventType = "question"       // {question, choices}
 	EventConfirmAction EventType = "confirm_action" // {id, name, input, description}
-	EventTitleUpdated  EventType = "title_updated"  // {title}
-	EventRetry         EventType = "retry"          // {reason, provider, wait_ms, discard}: drop the text since the last finished round
+	EventTitleUpdated  EventType = "title_updated"  // {title, conv_id}
+	EventRetry         EventType = "retry"          // {reason, message, wait_ms, discard}: drop the text since the last finished round
 	EventFailover      EventType = "failover"       // {from, to, reason}
-	EventCompacted     EventType = "compacted"      // {messages, characters}
-	EventDone          EventType = "done"           // terminal {answer, sources, tool_calls_made, provider_used, …}
-	EventError         EventType = "error"          // terminal {message, code}
-	EventCanceled      EventType = "canceled"       // terminal {message}
+	EventCompacted     EventType = "compacted"      // {messages, characters, summary_characters}
+	EventDone          EventType = "done"           // terminal: see Turn.EndEvent
+	EventError         EventType = "error"          // terminal: as done, with {message, code}
+	EventCanceled      EventType = "canceled"       // terminal: as done, with {message}; of an ingestion as ingest_done
 
 	EventIngestProgress EventType = "ingest_progress" // IngestProgress
-	EventIngestDone     EventType = "ingest_done"     // terminal
-	EventIngestFailed   EventType = "ingest_failed"   // terminal {message, code}
+	EventIngestDone     EventType = "ingest_done"     // terminal {ingest_id, repository, kind, versions}
+	EventIngestFailed   EventType = "ingest_failed"   // terminal: as ingest_done, with {message, code, failed}
 )
 
 // Terminal reports whether nothing follows an event of this type in its turn or run.

@@ -10,7 +10,7 @@ type Repository struct {
 	ID       int64
 	Name     string          // may hold "/"
 	URL      string          // https, ssh or git address, or a local path
-	Refs     []string        // the refs to read; empty: the default branch
+	Refs     []string        // the refs to read; empty: the default branch, or with Worktree none
 	AllTags  bool            // read every tag as well
 	Worktree bool            // read the folder as it lies, with uncommitted changes
 	Watch    time.Duration   // how often to look for changes; 0: never
@@ -53,8 +53,8 @@ type IngestRequest struct {
 	Refs     []string
 	AllTags  bool
 	Worktree bool
-	Watch    time.Duration
-	AnyPath  bool // the owner named it: a local path outside the configured roots is allowed
+	Watch    time.Duration // 0 leaves it as it was
+	AnyPath  bool          // the owner named it: a local path outside the configured roots is allowed
 	// Credentials replace those that are kept for the repository; none leave them as they are.
 	Credentials Credentials
 }
@@ -127,7 +127,7 @@ type VersionClaim struct {
 type IngestProgress struct {
 	Repository string    `json:"repository"`
 	Version    string    `json:"version,omitempty"` // "" while refs are fetched
-	Phase      string    `json:"phase"`             // fetch, list, parse, resolve, load, publish, done
+	Phase      string    `json:"phase"`             // planned, then fetch, list, parse, resolve (and load), publish, done or failed
 	FilesDone  int       `json:"files_done"`
 	FilesTotal int       `json:"files_total"`
 	BytesDone  int64     `json:"bytes_done"`

@@ -16,20 +16,33 @@ const stopPatience = 30 * time.Second
 
 // IngestStore keeps the runs that read or delete repositories.
 type IngestStore interface {
+	// CreateIngest stores a queued run and takes the repository's lock; conflict where another
+	// run holds it.
 	CreateIngest(ctx context.Context, order domain.IngestOrder) (domain.Ingest, error)
+	// Ingest gives a run with its versions, or not_found.
 	Ingest(ctx context.Context, id string) (domain.Ingest, error)
+	// IngestHolder gives the run that holds a repository, or not_found.
 	IngestHolder(ctx context.Context, repository string) (domain.OpenIngest, error)
+	// RequestIngestCancel records that the run is to stop; conflict where it has ended.
 	RequestIngestCancel(ctx context.Context, id string) (launched bool, err error)
+	// MarkIngestLaunched records that the run's workflow was started.
 	MarkIngestLaunched(ctx context.Context, id string) error
+	// UnstartedIngests lists runs older than age that are not known to have a workflow.
 	UnstartedIngests(ctx context.Context, age time.Duration, limit int) ([]domain.OpenIngest, error)
+	// OpenIngests lists runs older than age that have not ended, by id, after the given one.
 	OpenIngests(ctx context.Context, age time.Duration, after string, limit int) ([]domain.OpenIngest, error)
+	// EndIngest ends a run with its terminal event and frees the repository; one that has ended
+	// stays as it is.
 	EndIngest(ctx context.Context, id string, code domain.Code, message string) (domain.Ingest, error)
 }
 
 // RepositoryStore keeps what is known of repositories.
 type RepositoryStore interface {
+	// SaveRepository inserts or updates by name and gives the id.
 	SaveRepository(ctx context.Context, repo domain.Repository) (int64, error)
+	// Repositories lists all, by name.
 	Repositories(ctx context.Context) ([]domain.Repository, error)
+	// Repository gives one, or not_found.
 	Repository(ctx context.Context, name string) (domain.Repository, error)
 }
 

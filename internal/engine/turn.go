@@ -13,21 +13,32 @@ import (
 
 // TurnStore keeps the turns.
 type TurnStore interface {
+	// CreateTurn accepts a query in one commit, or gives the turn that its idempotency key
+	// stands for. For its errors see Engine.StartTurn.
 	CreateTurn(ctx context.Context, req domain.TurnRequest) (turn domain.Turn, created bool, err error)
+	// Turn gives a turn, or not_found.
 	Turn(ctx context.Context, id string) (domain.Turn, error)
+	// RequestCancel records that the turn is to stop; conflict where it has ended.
 	RequestCancel(ctx context.Context, id string) (launched bool, err error)
+	// MarkLaunched records that the turn's workflow was started.
 	MarkLaunched(ctx context.Context, id string) error
+	// UnstartedTurns lists turns older than age that are not known to have a workflow.
 	UnstartedTurns(ctx context.Context, age time.Duration, limit int) ([]domain.Turn, error)
+	// OpenTurns lists turns older than age that have not ended, by id, after the given one.
 	OpenTurns(ctx context.Context, age time.Duration, after string, limit int) ([]domain.Turn, error)
+	// PartialAnswer gives what the turn's models have said so far.
 	PartialAnswer(ctx context.Context, id string) (string, error)
+	// FinishTurn ends a turn with its terminal event; one that has ended stays as it is.
 	FinishTurn(ctx context.Context, end domain.TurnEnd) (domain.Turn, error)
 }
 
 // StartTurn stores the turn and starts it, or gives the earlier turn of the same idempotency
 // key. A turn that is stored will run: where Temporal can't be reached now, the sweeper
 // starts it. That a workflow was started is recorded by its own first step, and else by the
-// sweeper: another commit here would only delay the model. Errors: conflict where the conversation is busy, unprocessable where the key
-// came with another body, not_found for a conversation that is not the user's.
+// sweeper: another commit here would only delay the model.
+//
+// Errors: conflict where the conversation is busy, unprocessable where the key came with
+// another body, not_found for a conversation that is not the user's.
 func (e *Engine) StartTurn(ctx context.Context, req domain.TurnRequest) (domain.Turn, error) {
 	turn, created, err := e.Turns.CreateTurn(ctx, req)
 	if err != nil || !created {

@@ -12,12 +12,14 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// BlobID is the hex SHA-256 of "blob language NUL extractor version NUL" and a blob's
-// bytes: the same content read by the same extractor is parsed once, ever.
+// BlobID is the hex SHA-256 of how a content is read (its language, the kind of manifest that
+// it is or the reason for which it is skipped, and the versions of what reads it) and of its
+// bytes: the same content read in the same way is parsed once, ever.
 type BlobID string
 
-// ResolvedID is the hex hash of a path, a blob and all that its resolution looked at:
-// files with one ResolvedID have the same edges.
+// ResolvedID is a hex hash from which a file's edges follow: of its path, its blob, what its
+// references mean by the declarations of the repository, and what a type checker would see.
+// Files of one repository with one ResolvedID have the same edges.
 type ResolvedID string
 
 // Blob is a distinct content with what parsing it told.
@@ -32,7 +34,7 @@ type Blob struct {
 type VersionFile struct {
 	Path     string
 	Blob     BlobID
-	Resolved ResolvedID
+	Resolved ResolvedID // "" where the graph is kept elsewhere and shares no edges
 	Language string
 	Skipped  string // "", "binary", "oversized" or "generated"
 }
@@ -42,7 +44,7 @@ type ResolvedFile struct {
 	ID    ResolvedID
 	Path  string
 	Blob  BlobID
-	Facts *domain.FileFacts
+	Facts *domain.FileFacts // of the blob, whole
 	Edges []domain.Edge
 }
 
@@ -82,9 +84,11 @@ type Sources interface {
 	// ReadFile gives lines from..to (from 1, inclusive; to 0: the end) of a file's text and
 	// its number of lines.
 	ReadFile(ctx context.Context, at FileRef, from, to int) (text string, lines int, err error)
-	// Files lists paths of a version that match a glob ("" for all), up to limit.
+	// Files lists paths of a version that match a glob ("" for all), up to limit (0: all), in
+	// order of path.
 	Files(ctx context.Context, repo, version, glob string, limit int) ([]VersionFile, error)
-	// SearchText finds lines in file texts.
+	// SearchText finds lines in file texts: for words the best first, for an expression in the
+	// order of versions (newest first), paths and lines.
 	SearchText(ctx context.Context, q TextQuery) (TextPage, error)
 }
 
@@ -108,7 +112,7 @@ type TextMatch struct {
 	Text   string // the line, cut at 400 bytes
 	Before []string
 	After  []string
-	Score  float64 // words only: higher is better
+	Score  float64 // of words: up to 1.7, higher is better; of an expression 0
 }
 
 // TextPage is the result of a text search.
@@ -145,7 +149,7 @@ type Hit struct {
 	Repo, Version, Path string
 	Local               string // see domain.SymbolKey
 	domain.Symbol
-	Score float64
+	Score float64 // of a search: up to 1, see TierScore; in an Outline: how often it is referenced
 }
 
 // Site is an edge seen from one end: the symbol at the other end and the place.
@@ -168,6 +172,8 @@ type SymbolQuery struct {
 // Reader answers questions about whole versions. Unknown repositories and versions are
 // not_found errors that list what there is; results are in a stable order.
 type Reader interface {
+	// SearchSymbols finds names by the text of q, the best match first; see Search and
+	// TierScore. A symbol that several versions hold is given once, from the newest.
 	SearchSymbols(ctx context.Context, q SymbolQuery) (hits []Hit, truncated bool, err error)
 	// FileSymbols lists a file's symbols in order of position; not_found for an unknown file.
 	FileSymbols(ctx context.Context, at FileRef) ([]Hit, error)
@@ -175,13 +181,17 @@ type Reader interface {
 	FindSymbols(ctx context.Context, ref SymbolRef) ([]Hit, error)
 	// Callers gives the calls of the symbols that ref means; depth 1 is direct calls, at most 5.
 	Callers(ctx context.Context, ref SymbolRef, depth, limit int) (sites []Site, truncated bool, err error)
+	// Callees gives the calls that the symbols that ref means make, in the order of the source.
 	Callees(ctx context.Context, ref SymbolRef, limit int) (sites []Site, truncated bool, err error)
 	// References gives edges of every kind that end in the symbols that ref means.
 	References(ctx context.Context, ref SymbolRef, limit int) (sites []Site, truncated bool, err error)
+	// Imports lists a file's imports in order of position; not_found for an unknown file.
 	Imports(ctx context.Context, at FileRef) ([]domain.Import, error)
 	// Path gives the shortest chain of calls from one symbol to another, of at most maxDepth
-	// edges; each site is the callee with the place of its call, the first has no place.
+	// edges (0: a default of 12, at most 30); each site is the callee with the place of its
+	// call, the first has no place. No chain is no error.
 	Path(ctx context.Context, from, to SymbolRef, maxDepth int) ([]Site, error)
+	// Outline sums a version up: its languages, its largest folders, its most referenced symbols.
 	Outline(ctx context.Context, repo, version string) (Outline, error)
 	// Graph gives the whole symbol graph, trimmed to caps: class-like nodes are kept first,
 	// calls and uses edges are dropped first.

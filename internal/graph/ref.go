@@ -39,8 +39,9 @@ func (ref SymbolRef) Alternatives() (readings []Alternative, startLine int) {
 
 var separators = strings.NewReplacer("::", ".", "#", ".", "->", ".", "(*", "", "(", "", ")", "")
 
-// PlacePattern is a regular expression, in RE2 and in PostgreSQL, that matches paths in whose last folder, or file, a qualifier is named: "http" and
-// "net/http" and "net.http" match net/http/server.go, "server" matches it too.
+// PlacePattern is a regular expression, in RE2 and in PostgreSQL, that matches paths in whose
+// last folder, or file, a qualifier is named: "http", "net/http" and "net.http" match
+// net/http/server.go, and "server" does too.
 func PlacePattern(qualifier string) string {
 	var b strings.Builder
 	b.WriteString(`(^|/)`)

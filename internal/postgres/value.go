@@ -14,7 +14,10 @@ import (
 
 // Sealer encrypts large values at rest. The context binds a value to its owner.
 type Sealer interface {
+	// Seal encrypts a value for a context.
 	Seal(plain, context []byte) ([]byte, error)
+	// Open gives what Seal was given; an error where the context is another one, the key is
+	// not known, or the value was changed.
 	Open(sealed, context []byte) ([]byte, error)
 }
 

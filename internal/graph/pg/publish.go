@@ -102,8 +102,8 @@ left join resolutions r on r.key = n.resolved and r.file_id = f.id
 where not @graph or n.resolved is null or r.id is not null`
 )
 
-// write lists the version's files under its id. A file that was never put, such as a picture,
-// is placed here.
+// write lists the version's files under its id. Files that no load has put, as of a graph that
+// is kept elsewhere, are placed here.
 func (p publication) write(ctx context.Context, tx pgx.Tx) error {
 	args, err := p.columns()
 	if err != nil {

@@ -12,7 +12,9 @@
 // # Publication
 //
 // A version is written under a new id and made live in the same transaction that retires the
-// one before it. Each question is one SQL statement, or one snapshot, so that it sees either.
+// one before it. A question about one version is one SQL statement, or one snapshot, so that
+// it sees either. A search chooses its versions first and then asks for their ids: it sees
+// those versions, or, where they are superseded and swept in between, less of them.
 // What nothing refers to any more is removed afterwards (sweep.go).
 package pg
 

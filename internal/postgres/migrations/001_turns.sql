@@ -1,6 +1,7 @@
--- Streams: a person's or a project's feed. The counter numbers the events of all its subjects.
+-- Streams: the feed of a person, of a project, or of one ingestion. The counter numbers the
+-- events of all its subjects.
 create table streams (
-    id       text primary key,          -- user/<id>
+    id       text primary key,          -- user/<id>, ingest/<id>
     last_seq bigint not null default 0
 );
 
