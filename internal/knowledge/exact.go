@@ -15,15 +15,21 @@ import (
 // exact completes resolutions: for Go files with what the type checker says.
 func (w *world) exact(ctx context.Context, all []resolution) ([]graph.ResolvedFile, error) {
 	answers := map[string]*gotypes.Answers{}
-	checked := map[*gotypes.Package]bool{nil: true}
+	wanted := map[*gotypes.Package][]string{}
+	var units []*gotypes.Package // in their order, which is that of imports
 	for _, r := range all {
-		if checked[r.unit] {
+		if r.unit == nil {
 			continue
 		}
-		checked[r.unit] = true
-		some, err := w.program.Check(ctx, r.unit)
+		if wanted[r.unit] == nil {
+			units = append(units, r.unit)
+		}
+		wanted[r.unit] = append(wanted[r.unit], w.files[r.at].Path)
+	}
+	for _, unit := range units {
+		some, err := w.program.Check(ctx, unit, wanted[unit])
 		if err != nil {
-			return nil, fmt.Errorf("check package %s: %w", r.unit.Dir, err)
+			return nil, fmt.Errorf("check package %s: %w", unit.Dir, err)
 		}
 		for path, a := range some {
 			answers[path] = a

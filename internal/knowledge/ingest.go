@@ -27,13 +27,16 @@ func (r *Reader) Ingest(ctx context.Context, repo domain.Repository, ref domain.
 		return domain.VersionDetail{}, err
 	}
 	job.listed(snap.entries)
-	s := scan{reader: r, snap: snap, known: base.unchanged(ctx, snap), job: job}
+	s := scan{
+		reader: r, snap: snap, known: base.unchanged(ctx, snap), job: job,
+		kept: map[graph.BlobID]*domain.FileFacts{}, room: maxKept,
+	}
 	files, err := s.run(ctx)
 	if err != nil {
 		return domain.VersionDetail{}, err
 	}
 	job.begin("resolve", len(files))
-	world, err := r.newWorld(ctx, files, base)
+	world, err := r.newWorld(ctx, files, base, s.kept)
 	if err != nil {
 		return domain.VersionDetail{}, err
 	}

@@ -141,8 +141,8 @@ func (w *world) loadBatch(ctx context.Context, batch []int, loader graph.Loader)
 func (w *world) byName(ctx context.Context, batch []int) ([]resolution, error) {
 	files := make([]graph.VersionFile, 0, len(batch))
 	for _, i := range batch {
-		if w.files[i].Skipped == "" {
-			files = append(files, w.files[i])
+		if f := w.files[i]; f.Skipped == "" && w.kept[f.Blob] == nil {
+			files = append(files, f)
 		}
 	}
 	facts, err := w.reader.cfg.Sources.Facts(ctx, distinct(files))
@@ -153,7 +153,11 @@ func (w *world) byName(ctx context.Context, batch []int) ([]resolution, error) {
 	for _, i := range batch {
 		f := w.files[i]
 		r := resolution{at: i, facts: &domain.FileFacts{Language: f.Language}}
-		if known := facts[f.Blob]; known != nil && f.Skipped == "" {
+		known := w.kept[f.Blob]
+		if known == nil {
+			known = facts[f.Blob]
+		}
+		if known != nil && f.Skipped == "" {
 			r.facts = known
 			r.edges = w.names.Resolve(f.Path, known)
 			r.unit = w.units[f.Path]

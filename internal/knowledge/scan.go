@@ -27,7 +27,12 @@ type scan struct {
 	snap   *snapshot
 	known  map[string]graph.VersionFile // by path: what the version before tells
 	job    *job
+	kept   map[graph.BlobID]*domain.FileFacts // facts that were parsed, as far as there is room
+	room   int                                // for references; a symbol counts for four
 }
+
+// maxKept is how many references of facts are kept in memory: about 100 MB.
+const maxKept = 500_000
 
 // item is a file on its way through a scan.
 type item struct {
@@ -50,7 +55,7 @@ func (s *scan) run(ctx context.Context) ([]graph.VersionFile, error) {
 			s.job.reused(e, files[i])
 			continue
 		}
-		if s.snap.oversized(e) {
+		if s.snap.unreadable(e) {
 			oversized = append(oversized, s.tooLarge(i, e))
 			continue
 		}
@@ -126,6 +131,9 @@ func (s *scan) classify(at int, e gitrepo.Entry, data []byte) item {
 	language := s.reader.cfg.Extractor.Detect(e.Path, data)
 	it.kind = language
 	skipped := skipReason(e.Path, data)
+	if s.snap.oversized(e) {
+		skipped = skippedOversized
+	}
 	if kind := manifest.Kind(e.Path); kind != "" && skipped == "" {
 		it.kind += "+" + kind
 	} else if skipped != "" {
@@ -167,6 +175,7 @@ func (s *scan) store(ctx context.Context, window []item, files []graph.VersionFi
 	if err := s.parse(ctx, fresh); err != nil {
 		return err
 	}
+	s.keep(fresh)
 	blobs := make([]graph.Blob, len(fresh))
 	parsed := make(map[int]bool, len(fresh))
 	for i, it := range fresh {
@@ -188,6 +197,18 @@ func (s *scan) store(ctx context.Context, window []item, files []graph.VersionFi
 		s.job.read(it.blob.Size, f.Skipped, parsed[it.at])
 	}
 	return nil
+}
+
+// keep remembers the facts that were just read, within a bound, so that resolution need not
+// load them again.
+func (s *scan) keep(fresh []*item) {
+	for _, it := range fresh {
+		facts := &it.blob.Facts
+		if weight := len(facts.References) + 4*len(facts.Symbols); weight <= s.room {
+			s.room -= weight
+			s.kept[it.blob.ID] = facts
+		}
+	}
 }
 
 func (s *scan) missing(ctx context.Context, window []item) (map[graph.BlobID]bool, error) {
@@ -234,7 +255,7 @@ func (s *scan) parse(ctx context.Context, items []*item) error {
 // odd file must not keep a repository from being read.
 func (s *scan) extract(ctx context.Context, it *item) error {
 	if it.blob.Text == nil {
-		if it.kind == "go+"+skippedGenerated {
+		if it.kind == "go+"+skippedGenerated || it.kind == "go+"+skippedOversized && it.data != nil {
 			generatedGo(it.data, &it.blob.Facts)
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
@@ -47,7 +48,16 @@ func (s *snapshot) close() {
 // oversized reports whether an entry is too large to be read.
 func (s *snapshot) oversized(e gitrepo.Entry) bool { return e.Size > s.maxSize }
 
-// each reads entries, none of them oversized, in their order. data is nil for a file of a
+// maxDeclaring is the size in bytes up to which an oversized Go file is looked at by the
+// type checker: other files depend on what it declares.
+const maxDeclaring = 4 << 20
+
+// unreadable reports whether nothing at all looks at an entry.
+func (s *snapshot) unreadable(e gitrepo.Entry) bool {
+	return s.oversized(e) && !(strings.HasSuffix(e.Path, ".go") && e.Size <= maxDeclaring)
+}
+
+// each reads entries, none of them unreadable, in their order. data is nil for a file of a
 // folder that is gone, or has grown beyond the limit, since it was listed.
 func (s *snapshot) each(ctx context.Context, entries []gitrepo.Entry, visit func(i int, data []byte) error) error {
 	if len(entries) == 0 {
@@ -73,11 +83,12 @@ func (s *snapshot) eachOfFolder(ctx context.Context, entries []gitrepo.Entry, vi
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		data, err := s.folder.Read(e, s.maxSize)
+		limit := max(s.maxSize, min(e.Size, maxDeclaring))
+		data, err := s.folder.Read(e, limit)
 		if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
 			return err
 		}
-		if err != nil || int64(len(data)) > s.maxSize {
+		if err != nil || int64(len(data)) > limit {
 			data = nil
 		} else if data == nil {
 			data = []byte{}
@@ -98,7 +109,7 @@ func (s *snapshot) eachOfFolder(ctx context.Context, entries []gitrepo.Entry, vi
 func (s *snapshot) texts(ctx context.Context, byPath map[string]gitrepo.Entry, paths []string) (map[string][]byte, error) {
 	var entries []gitrepo.Entry
 	for _, path := range paths {
-		if e, ok := byPath[path]; ok && !s.oversized(e) {
+		if e, ok := byPath[path]; ok && !s.unreadable(e) {
 			entries = append(entries, e)
 		}
 	}

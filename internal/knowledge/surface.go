@@ -1,70 +1,48 @@
 package knowledge
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"hash"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
+	"github.com/harvest-engine/harvest/internal/knowledge/gotypes"
 )
 
-// readGo fills in what a Go source says without its functions' bodies: what a type checker
-// sees of it from another file. The surface is a hash, and after a blank the expression of
-// the go:build line. Of a source that does not parse it is a hash of the whole.
+// readGo fills in the surface of a Go source: a hash of it without comments and bodies, which
+// is what a type checker sees of it from another file, and after a blank the expression of
+// its go:build line.
 func readGo(src []byte, facts *domain.FileFacts) {
 	h := sha256.New()
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, "", src, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		_, _ = h.Write(src)
-		facts.Surface = short(h)
-		if file == nil || file.Name == nil {
-			return
+	for line := range bytes.Lines(gotypes.Strip(src)) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			_, _ = h.Write(line)
+			_, _ = h.Write([]byte{'\n'})
 		}
-	} else {
-		facts.Surface = surfaceOf(h, set, file, src)
 	}
-	if expr := buildLine(file); expr != "" {
+	facts.Surface = short(h)
+	if expr := buildLine(src); expr != "" {
 		facts.Surface += " " + expr
 	}
-	if facts.Package == "" {
-		facts.Package = file.Name.Name
-	}
 }
 
-func surfaceOf(h hash.Hash, set *token.FileSet, file *ast.File, src []byte) string {
-	tokens := set.File(file.Pos())
-	_, _ = h.Write(src[:tokens.Offset(file.Name.End())])
-	for _, decl := range file.Decls {
-		end := decl.End()
-		if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
-			end = f.Body.Pos()
+// buildLine gives the expression of a file's go:build line, which stands before the package
+// clause.
+func buildLine(src []byte) string {
+	for line := range bytes.Lines(src) {
+		if expr, ok := bytes.CutPrefix(line, []byte("//go:build ")); ok {
+			return string(bytes.TrimSpace(expr))
 		}
-		_, _ = h.Write(src[tokens.Offset(decl.Pos()):tokens.Offset(end)])
-		_, _ = io.WriteString(h, "\x00")
-	}
-	return short(h)
-}
-
-// buildLine gives the expression of a file's go:build line.
-func buildLine(file *ast.File) string {
-	for _, group := range file.Comments {
-		if group.Pos() > file.Package {
+		if bytes.HasPrefix(line, []byte("package ")) {
 			break
-		}
-		for _, c := range group.List {
-			if expr, ok := strings.CutPrefix(c.Text, "//go:build "); ok {
-				return strings.TrimSpace(expr)
-			}
 		}
 	}
 	return ""
@@ -78,6 +56,7 @@ func generatedGo(src []byte, facts *domain.FileFacts) {
 	if err != nil {
 		return
 	}
+	facts.Package = file.Name.Name
 	for _, im := range file.Imports {
 		if target, err := strconv.Unquote(im.Path.Value); err == nil {
 			facts.Imports = append(facts.Imports, domain.Import{Target: target})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -20,7 +21,8 @@ const outlineBatch = 1000
 type world struct {
 	reader  *Reader
 	files   []graph.VersionFile
-	base    map[string]graph.VersionFile // whose edges hold here too where path and blob are equal; nil for none
+	base    map[string]graph.VersionFile       // whose edges hold here too where path and blob are equal; nil for none
+	kept    map[graph.BlobID]*domain.FileFacts // whole facts that need not be loaded
 	names   *resolve.World
 	program *gotypes.Program
 	units   map[string]*gotypes.Package // by path of a Go file
@@ -35,12 +37,12 @@ type outline struct {
 }
 
 // newWorld reads the outlines of a version's files and compares them with the base's.
-func (r *Reader) newWorld(ctx context.Context, files []graph.VersionFile, b base) (*world, error) {
-	outlines, err := r.outlines(ctx, files)
+func (r *Reader) newWorld(ctx context.Context, files []graph.VersionFile, b base, kept map[graph.BlobID]*domain.FileFacts) (*world, error) {
+	outlines, err := r.outlines(ctx, files, kept)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{reader: r, files: files, units: map[string]*gotypes.Package{}, locals: map[string]outline{}}
+	w := &world{reader: r, files: files, kept: kept, units: map[string]*gotypes.Package{}, locals: map[string]outline{}}
 	if w.base, err = r.sameWorld(ctx, files, outlines, b); err != nil {
 		return nil, err
 	}
@@ -60,16 +62,22 @@ func (r *Reader) newWorld(ctx context.Context, files []graph.VersionFile, b base
 	return w, nil
 }
 
-// outlines reads the outlines of files that have any.
-func (r *Reader) outlines(ctx context.Context, files []graph.VersionFile) (map[graph.BlobID]*domain.FileFacts, error) {
+// outlines reads the outlines of files that have any, but for those that are known.
+func (r *Reader) outlines(ctx context.Context, files []graph.VersionFile, kept map[graph.BlobID]*domain.FileFacts) (map[graph.BlobID]*domain.FileFacts, error) {
 	var wanted []graph.VersionFile
 	for _, f := range files {
-		if f.Skipped == "" && f.Language != "" || f.Skipped == skippedGenerated && f.Language == "go" {
+		if f.Skipped == "" && f.Language != "" || f.Skipped != "" && f.Language == "go" {
 			wanted = append(wanted, f)
 		}
 	}
 	ids := distinct(wanted)
 	outlines := make(map[graph.BlobID]*domain.FileFacts, len(ids))
+	ids = slices.DeleteFunc(ids, func(id graph.BlobID) bool {
+		if facts := kept[id]; facts != nil {
+			outlines[id] = facts
+		}
+		return kept[id] != nil
+	})
 	for len(ids) > 0 {
 		n := min(len(ids), outlineBatch)
 		batch, err := r.cfg.Sources.Outlines(ctx, ids[:n])
@@ -99,14 +107,15 @@ func (r *Reader) sameWorld(ctx context.Context, files []graph.VersionFile, outli
 			gone = append(gone, f)
 		}
 	}
-	past, err := r.outlines(ctx, gone)
+	past, err := r.outlines(ctx, gone, nil)
 	if err != nil {
 		return nil, err
 	}
 	hashes := make(map[graph.BlobID]string, len(outlines)+len(past))
 	for _, some := range []map[graph.BlobID]*domain.FileFacts{outlines, past} {
 		for id, facts := range some {
-			if len(facts.Symbols) > 0 || len(facts.Imports) > 0 || facts.Package != "" || facts.Surface != "" {
+			// A file of code counts even where it is empty: imports may name it.
+			if resolve.Knows(facts.Language) || facts.Package != "" || len(facts.Imports) > 0 {
 				hashes[id] = outlineHash(facts)
 			}
 		}
@@ -128,10 +137,10 @@ func (w *world) plan(files []graph.VersionFile, outlines map[graph.BlobID]*domai
 	for _, f := range files {
 		facts := outlines[f.Blob]
 		switch {
-		case facts == nil:
-		case manifest.Kind(f.Path) == manifest.GoMod && facts.Package != "":
+		case facts == nil || facts.Package == "":
+		case manifest.Kind(f.Path) == manifest.GoMod:
 			cfg.Modules = append(cfg.Modules, gotypes.Module{Dir: strings.TrimSuffix(path.Dir(f.Path), "."), Path: facts.Package})
-		case f.Language == "go" && !w.reader.cfg.NamesOnly:
+		case f.Language == "go" && !w.reader.cfg.NamesOnly && !ignoredByGo(f.Path):
 			cfg.Sources = append(cfg.Sources, goSource(f.Path, facts))
 		}
 	}
@@ -141,6 +150,18 @@ func (w *world) plan(files []graph.VersionFile, outlines map[graph.BlobID]*domai
 			w.units[file] = pkg
 		}
 	}
+}
+
+// ignoredByGo reports whether Go's own tools pass over a file: below testdata, and below
+// folders whose names begin with a dot or an underscore.
+func ignoredByGo(name string) bool {
+	dir := path.Dir(name)
+	for part := range strings.SplitSeq(dir, "/") {
+		if part == "testdata" || part != "." && (strings.HasPrefix(part, ".") || strings.HasPrefix(part, "_")) {
+			return true
+		}
+	}
+	return false
 }
 
 func goSource(name string, facts *domain.FileFacts) gotypes.Source {

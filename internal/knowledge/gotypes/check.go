@@ -8,40 +8,60 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"path"
+	"slices"
 )
 
 // maxPackage bounds the sources of a package that is checked, in bytes.
 const maxPackage = 24 << 20
 
-// Check type-checks a package and gives what is known of its files, by path. A file that
+// Check type-checks files of a package and gives what is known of them, by path. A file that
 // does not parse is absent; of one with errors the broken parts are left out.
-func (p *Program) Check(ctx context.Context, pkg *Package) (map[string]*Answers, error) {
+func (p *Program) Check(ctx context.Context, pkg *Package, wanted []string) (map[string]*Answers, error) {
 	if p.cyclic(pkg) {
 		return nil, nil
 	}
-	files, err := p.parse(ctx, pkg)
+	answers, whole, err := p.check(ctx, pkg, wanted)
+	if err != nil || whole || len(wanted) < 2 {
+		return answers, err
+	}
+	// What is said of a file must not hang on which others are asked for: one at a time.
+	answers = map[string]*Answers{}
+	for _, file := range wanted {
+		some, _, err := p.check(ctx, pkg, []string{file})
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(answers, some)
+	}
+	return answers, nil
+}
+
+// check is one run of the type checker; whole is false where it gave up.
+func (p *Program) check(ctx context.Context, pkg *Package, wanted []string) (answers map[string]*Answers, whole bool, err error) {
+	files, err := p.parse(ctx, pkg, wanted)
 	if err != nil || files == nil {
-		return nil, err
+		return nil, true, err
 	}
 	info := &types.Info{
 		Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
 	}
 	checked, err := p.run(ctx, pkg, files, info)
 	if err != nil || checked == nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !pkg.tried {
 		pkg.types, pkg.tried = checked, true
 	}
-	answers := make(map[string]*Answers, len(pkg.Files))
+	answers = make(map[string]*Answers, len(wanted))
 	for _, f := range files {
 		if f.judged {
 			answers[f.path] = p.answer(f, info)
 		}
 	}
 	p.implementations(pkg, checked, answers)
-	return answers, nil
+	return answers, true, nil
 }
 
 // parsed is a file of a package about to be checked.
@@ -51,13 +71,13 @@ type parsed struct {
 	judged bool // its bodies are checked
 }
 
-// parse reads the files of a package; nil where they are too large.
-func (p *Program) parse(ctx context.Context, pkg *Package) ([]parsed, error) {
+// parse reads the files of a package, those that are not wanted without bodies; nil where
+// they are too large.
+func (p *Program) parse(ctx context.Context, pkg *Package, wanted []string) ([]parsed, error) {
 	var paths []string
 	for _, s := range pkg.around {
 		paths = append(paths, s.Path)
 	}
-	around := len(paths)
 	paths = append(paths, pkg.Files...)
 	texts, err := p.cfg.Read(ctx, paths)
 	if err != nil {
@@ -65,7 +85,7 @@ func (p *Program) parse(ctx context.Context, pkg *Package) ([]parsed, error) {
 	}
 	size := 0
 	var files []parsed
-	for i, name := range paths {
+	for _, name := range paths {
 		text, ok := texts[name]
 		if size += len(text); size > maxPackage {
 			return nil, nil
@@ -73,14 +93,18 @@ func (p *Program) parse(ctx context.Context, pkg *Package) ([]parsed, error) {
 		if !ok {
 			continue
 		}
+		judged := slices.Contains(wanted, name)
+		if !judged {
+			text = Strip(text)
+		}
 		tree := parseFile(p.fset, name, text)
 		if tree == nil {
 			continue
 		}
-		if i < around {
+		if !judged {
 			dropBodies(tree)
 		}
-		files = append(files, parsed{name, tree, i >= around})
+		files = append(files, parsed{name, tree, judged})
 	}
 	return files, nil
 }
@@ -145,12 +169,21 @@ func (p *Program) run(ctx context.Context, pkg *Package, files []parsed, info *t
 	return checked, nil
 }
 
+// maxFaults bounds the errors of a package that is checked: some take the type checker as
+// long as going through all names of another package.
+const maxFaults = 1000
+
 // checkFiles runs the type checker. Without info bodies of functions are not looked at.
 func checkFiles(fset *token.FileSet, name string, trees []*ast.File, importer types.ImporterFrom, info *types.Info) *types.Package {
+	faults := 0
 	conf := types.Config{
 		Importer: importer, FakeImportC: true, IgnoreFuncBodies: info == nil, DisableUnusedImportCheck: true,
-		Error: func(error) {}, // what has errors is left out
 		Sizes: types.SizesFor("gc", "amd64"),
+		Error: func(error) { // what has errors is left out
+			if faults++; faults > maxFaults {
+				panic(errUnknown)
+			}
+		},
 	}
 	checked, _ := conf.Check(name, fset, trees, info)
 	return checked
@@ -200,12 +233,9 @@ func (i *importing) ImportFrom(path, _ string, _ types.ImportMode) (*types.Packa
 // declare checks the declarations of a package, so that it can be imported.
 func (p *Program) declare(ctx context.Context, pkg *Package) error {
 	pkg.tried = true
-	files, err := p.parse(ctx, pkg)
-	if err != nil {
+	files, err := p.parse(ctx, pkg, nil)
+	if err != nil || files == nil {
 		return err
-	}
-	for _, f := range files {
-		dropBodies(f.ast)
 	}
 	pkg.types, err = p.run(ctx, pkg, files, nil)
 	return err

@@ -3,7 +3,6 @@ package gotypes
 import (
 	"go/types"
 	"slices"
-	"strings"
 )
 
 // implementations finds which interfaces the types of a package have the methods of: those
@@ -60,26 +59,27 @@ func implemented(symbol Symbol, named *types.Named, interfaces []contract) []Imp
 
 // interfacesFrom gives the interfaces that a package can name, in a fixed order.
 func (p *Program) interfacesFrom(pkg *Package, checked *types.Package) []contract {
-	var all []contract
-	seen := map[*types.Package]bool{}
-	add := func(t *types.Package) {
-		if t == nil || seen[t] {
-			return
-		}
-		seen[t] = true
-		for _, name := range t.Scope().Names() {
-			if c, ok := p.contractOf(t.Scope().Lookup(name)); ok {
-				all = append(all, c)
-			}
-		}
-	}
-	add(checked)
+	all := slices.Clone(p.contractsOf(checked))
 	for _, dep := range p.closure(pkg) {
-		add(dep.types)
+		if dep.types != nil && dep.types != checked {
+			all = append(all, p.contractsOf(dep.types)...)
+		}
 	}
-	slices.SortFunc(all, func(a, b contract) int {
-		return strings.Compare(a.symbol.Path+"\x00"+a.symbol.Name, b.symbol.Path+"\x00"+b.symbol.Name)
-	})
+	return all
+}
+
+// contractsOf gives the interfaces of one package.
+func (p *Program) contractsOf(t *types.Package) []contract {
+	if known, ok := p.contracts[t]; ok {
+		return known
+	}
+	var all []contract
+	for _, name := range t.Scope().Names() {
+		if c, ok := p.contractOf(t.Scope().Lookup(name)); ok {
+			all = append(all, c)
+		}
+	}
+	p.contracts[t] = all
 	return all
 }
 

@@ -35,13 +35,14 @@ type Config struct {
 
 // Program is the Go code of a version. It is not safe for concurrent use.
 type Program struct {
-	cfg      Config
-	modules  []Module // the longest paths first
-	dirs     map[string]*folder
-	packages []*Package
-	fset     *token.FileSet
-	std      *standard
-	closures map[*Package][]*Package
+	cfg       Config
+	modules   []Module // the longest paths first
+	dirs      map[string]*folder
+	packages  []*Package
+	fset      *token.FileSet
+	std       *standard
+	closures  map[*Package][]*Package
+	contracts map[*types.Package][]contract
 }
 
 // folder is the packages of one folder.
@@ -60,12 +61,14 @@ type Package struct {
 	sources []Source // of Files
 	around  []Source // files of the package of which only declarations count
 	types   *types.Package
-	tried   bool // its declarations were checked: types is all that there will be
+	imports []*Package // see Program.imports
+	listed  bool       // imports is filled in
+	tried   bool       // its declarations were checked: types is all that there will be
 }
 
 // New plans the packages of a repository.
 func New(cfg Config) *Program {
-	p := &Program{cfg: cfg, dirs: map[string]*folder{}, fset: token.NewFileSet(), closures: map[*Package][]*Package{}}
+	p := &Program{cfg: cfg, dirs: map[string]*folder{}, fset: token.NewFileSet(), closures: map[*Package][]*Package{}, contracts: map[*types.Package][]contract{}}
 	p.std = newStandard(cfg.GOROOT, p.fset)
 	p.modules = slices.Clone(cfg.Modules)
 	slices.SortStableFunc(p.modules, func(a, b Module) int { return len(b.Path) - len(a.Path) })
@@ -165,6 +168,9 @@ func (p *Program) order() {
 // imports gives the packages of the repository that a package needs first: what it imports,
 // and for tests the package that they are of.
 func (p *Program) imports(pkg *Package) []*Package {
+	if pkg.listed {
+		return pkg.imports
+	}
 	var deps []*Package
 	seen := map[*Package]bool{nil: true}
 	add := func(dep *Package) {
@@ -178,6 +184,7 @@ func (p *Program) imports(pkg *Package) []*Package {
 			add(p.find(pkg, target))
 		}
 	}
+	pkg.imports, pkg.listed = deps, true
 	return deps
 }
 

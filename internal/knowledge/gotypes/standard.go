@@ -73,7 +73,7 @@ func (s *standard) parse(dir string) []*ast.File {
 		if err != nil {
 			continue
 		}
-		if tree := parseFile(s.fset, filepath.Join(dir, name), text); tree != nil {
+		if tree := parseFile(s.fset, filepath.Join(dir, name), Strip(text)); tree != nil {
 			dropBodies(tree)
 			trees = append(trees, tree)
 		}

@@ -23,6 +23,7 @@ type Memory struct {
 
 	lock     sync.Mutex
 	blobs    map[graph.BlobID][]byte // JSON of graph.Blob, as a database would keep it
+	outlines map[graph.BlobID][]byte // JSON of the facts without references and docs
 	parsed   int
 	edges    map[graph.ResolvedID]graph.ResolvedFile
 	loaded   int
@@ -38,7 +39,7 @@ type version struct {
 // NewMemory makes an empty Memory.
 func NewMemory() *Memory {
 	return &Memory{
-		blobs: map[graph.BlobID][]byte{}, edges: map[graph.ResolvedID]graph.ResolvedFile{},
+		blobs: map[graph.BlobID][]byte{}, outlines: map[graph.BlobID][]byte{}, edges: map[graph.ResolvedID]graph.ResolvedFile{},
 		versions: map[string]map[string]version{}, refs: map[string]string{},
 	}
 }
@@ -108,7 +109,17 @@ func (m *Memory) PutBlobs(_ context.Context, blobs []graph.Blob) error {
 		if err != nil {
 			return fmt.Errorf("encode blob: %w", err)
 		}
-		m.blobs[b.ID] = data
+		facts := b.Facts
+		facts.References = nil
+		facts.Symbols = slices.Clone(facts.Symbols)
+		for i := range facts.Symbols {
+			facts.Symbols[i].Doc = ""
+		}
+		outline, err := json.Marshal(facts)
+		if err != nil {
+			return fmt.Errorf("encode outline: %w", err)
+		}
+		m.blobs[b.ID], m.outlines[b.ID] = data, outline
 		m.parsed++
 	}
 	return nil
@@ -132,15 +143,19 @@ func (m *Memory) Facts(_ context.Context, ids []graph.BlobID) (map[graph.BlobID]
 }
 
 // Outlines loads facts without references and docs.
-func (m *Memory) Outlines(ctx context.Context, ids []graph.BlobID) (map[graph.BlobID]*domain.FileFacts, error) {
-	all, err := m.Facts(ctx, ids)
-	for _, facts := range all {
-		facts.References = nil
-		for i := range facts.Symbols {
-			facts.Symbols[i].Doc = ""
+func (m *Memory) Outlines(_ context.Context, ids []graph.BlobID) (map[graph.BlobID]*domain.FileFacts, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	all := map[graph.BlobID]*domain.FileFacts{}
+	for _, id := range ids {
+		if data := m.outlines[id]; data != nil {
+			all[id] = &domain.FileFacts{}
+			if err := json.Unmarshal(data, all[id]); err != nil {
+				return nil, fmt.Errorf("decode outline: %w", err)
+			}
 		}
 	}
-	return all, err
+	return all, nil
 }
 
 // Files lists the files of a version; of globs only "" is known.

@@ -6,6 +6,12 @@ func rulesOf(language string) (family string, r rules) {
 	return family, table[family]
 }
 
+// Knows reports whether files of a language have references that are resolved.
+func Knows(language string) bool {
+	_, r := rulesOf(language)
+	return r != nil
+}
+
 // families groups languages whose files see each other.
 var families = map[string]string{
 	"go": "go", "python": "python", "rust": "rust",
