@@ -2,7 +2,9 @@ package worker
 
 import (
 	"bufio"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -36,6 +38,30 @@ func NewKey() Key {
 	_, _ = rand.Read(secret) // crypto/rand.Read never returns an error
 	_, _ = rand.Read(id)
 	return Key{ID: "k" + hex.EncodeToString(id), Secret: secret}
+}
+
+// Fingerprint tells keys of one id apart without giving anything of the secret away.
+func (k Key) Fingerprint() string {
+	mac := hmac.New(sha256.New, k.Secret)
+	mac.Write([]byte("harvest key fingerprint\x00" + k.ID))
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}
+
+// Active gives the id of the key that encrypts; "" where there is none.
+func (k Keyring) Active() string {
+	if len(k) == 0 {
+		return ""
+	}
+	return k[len(k)-1].ID
+}
+
+// Fingerprints gives the fingerprint of each key by its id.
+func (k Keyring) Fingerprints() map[string]string {
+	prints := make(map[string]string, len(k))
+	for _, key := range k {
+		prints[key.ID] = key.Fingerprint()
+	}
+	return prints
 }
 
 // ParseKeyring reads the text form of a keyring: a line "id base64-of-32-bytes" per key,

@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
-	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -55,6 +51,7 @@ type assembly struct {
 	closeGraph func(context.Context) error
 	chain      *llm.Chain
 	tools      *tools.Registry
+	keys       worker.Keyring
 	codec      *worker.Codec
 	temporal   sdkclient.Client
 	queues     workflows.Queues
@@ -72,14 +69,13 @@ func assemble(ctx context.Context, cfg *config.Config, log zerolog.Logger, on se
 }
 
 func (a *assembly) connect(ctx context.Context, on servers) (err error) {
-	keys, err := keyring(a.cfg)
-	if err != nil {
+	if a.keys, err = keyring(a.cfg); err != nil {
 		return err
 	}
-	if a.codec, err = worker.NewCodec(keys); err != nil {
+	if a.codec, err = worker.NewCodec(a.keys); err != nil {
 		return err
 	}
-	seal, err := newSealer(keys)
+	seal, err := newSealer(a.keys)
 	if err != nil {
 		return err
 	}
@@ -157,31 +153,6 @@ func queuesOf(cfg *config.Config, combined bool) workflows.Queues {
 		return workflows.CombinedQueues(q.Turns)
 	}
 	return workflows.Queues{Turns: q.Turns, Models: q.Models, Tools: q.Tools, Ingest: q.Ingest, Deploy: q.Deploy}
-}
-
-// keyring gives the keys of the configuration, or else those of the data folder.
-func keyring(cfg *config.Config) (worker.Keyring, error) {
-	if len(cfg.Temporal.Codec.Keys) == 0 {
-		if err := os.MkdirAll(cfg.Data.Dir, 0o711); err != nil {
-			return nil, fmt.Errorf("make the data folder: %w", err)
-		}
-		return worker.OpenKeyFile(filepath.Join(cfg.Data.Dir, keyFile))
-	}
-	active := cfg.Temporal.Codec.Active
-	ids := slices.Sorted(maps.Keys(cfg.Temporal.Codec.Keys))
-	if active == "" {
-		active = ids[0] // the only one: the configuration is checked
-	}
-	ids = append(slices.DeleteFunc(ids, func(id string) bool { return id == active }), active)
-	keys := make(worker.Keyring, 0, len(ids))
-	for _, id := range ids {
-		secret, err := base64.StdEncoding.DecodeString(cfg.Temporal.Codec.Keys[id].Reveal())
-		if err != nil {
-			return nil, domain.Invalid("temporal.codec.keys."+id, "is not base64")
-		}
-		keys = append(keys, worker.Key{ID: id, Secret: secret})
-	}
-	return keys, nil
 }
 
 // newWorker builds the worker of this process; serve names the queues to work on, none for

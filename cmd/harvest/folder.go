@@ -21,12 +21,14 @@ const (
 	keyFile      = "encryption-keys"
 )
 
-// instance says where the running Harvest of a data folder is.
+// instance says where the running Harvest of a data folder is. Its file is for the owner's
+// eyes alone.
 type instance struct {
 	PID        int       `json:"pid"`
 	API        string    `json:"api"`         // http://127.0.0.1:8080
 	TemporalUI string    `json:"temporal_ui"` // behind the API's sign-in; "" for none
 	Temporal   string    `json:"temporal"`    // host:port
+	Database   string    `json:"database"`    // with its password; "" where the environment names it
 	Version    string    `json:"version"`
 	StartedAt  time.Time `json:"started_at"`
 }

@@ -133,7 +133,7 @@ func TestWholeIsKilledInTheMiddleOfATurn(t *testing.T) {
 	wantParts(t, errs, "nowhere")
 	out, errs, code = h.run(t, "doctor")
 	wantCode(t, exitOK, code, out+errs)
-	wantParts(t, out, "Everything is well", "process "+strconv.Itoa(up.Process.Pid))
+	wantParts(t, out, "Everything is well", "encryption", "active key", "0 open runs or watches", "process "+strconv.Itoa(up.Process.Pid))
 	wantAnswer(t, h)
 	wantForward(t, h)
 

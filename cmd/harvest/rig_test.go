@@ -65,7 +65,7 @@ func runRig(t *testing.T, cfg *config.Config, on testkit.Servers) *rig {
 	ready, over := make(chan struct{}), make(chan error, 1)
 	go func() {
 		over <- a.run(ctx, halves{
-			listener: listener, token: r.token, temporalUI: on.TemporalUI, worker: true,
+			kind: "up", listener: listener, token: r.token, temporalUI: on.TemporalUI, worker: true,
 			ready: func(context.Context) error { close(ready); return nil },
 		})
 	}()

@@ -25,6 +25,7 @@ const (
 
 // halves say which parts of an assembly run in this process.
 type halves struct {
+	kind       string       // up, serve or worker
 	listener   net.Listener // of the API; nil for none
 	token      string       // the owner's
 	temporalUI string       // address behind /temporal/; "" for none
@@ -39,10 +40,15 @@ type halves struct {
 func (a *assembly) run(ctx context.Context, h halves) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	me := self(h.kind, a.keys)
+	if err := a.register(ctx, me); err != nil {
+		return err
+	}
 	beneath, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	var base errgroup.Group
 	base.Go(func() error { tidyMemory(beneath); return nil })
+	base.Go(func() error { a.staySeen(beneath, me); return nil })
 	base.Go(func() error { return a.watch(cancel, a.store.Serve(beneath)) })
 	if h.listener != nil {
 		base.Go(func() error { return a.watch(cancel, a.engine.Run(beneath)) })

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,11 @@ func (p *program) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the API alone, on servers that run already",
 		Long: `Runs the API without a worker, for production: PostgreSQL and Temporal are named by the
-configuration or by DATABASE_URL and TEMPORAL_ADDRESS, and workers run beside it.`,
+configuration or by DATABASE_URL and TEMPORAL_ADDRESS, and workers run beside it. All of them
+need the same encryption keys: under [temporal.codec], or by one data folder.
+
+It listens on [server] host and port. The owner token is in the file owner-token of its data
+folder; set HARVEST_URL and HARVEST_TOKEN to use ask, ingest and ui with it.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c.Context()) },
 	}
@@ -61,8 +66,13 @@ func (p *program) half(ctx context.Context, cfg *config.Config, service string, 
 	if err != nil {
 		return err
 	}
+	h.kind = service
 	h.ready = func(context.Context) error {
-		log.Info().Int("pid", os.Getpid()).Str("temporal", on.temporal).Msg("ready")
+		entry := log.Info().Int("pid", os.Getpid()).Str("temporal", on.temporal)
+		if h.listener != nil {
+			entry.Str("api", "http://"+h.listener.Addr().String()).Str("owner_token", filepath.Join(cfg.Data.Dir, tokenFile))
+		}
+		entry.Msg("ready")
 		return nil
 	}
 	return a.run(ctx, h)

@@ -142,13 +142,16 @@ func (w whole) run(ctx context.Context, stack *embedded.Stack) error {
 	running := instance{
 		PID: os.Getpid(), API: w.doors.address(), Temporal: on.temporal, Version: versionName(), StartedAt: time.Now().UTC(),
 	}
+	if cfg.Database.URL.Empty() {
+		running.Database = stack.DSN()
+	}
 	if ui != "" {
 		running.TemporalUI = running.API + uiPath + "/"
 	}
 	defer removeInstance(cfg.Data.Dir)
 	defer w.doors.forward()()
 	return a.run(ctx, halves{
-		listener: w.doors.api, token: token, temporalUI: ui, worker: true,
+		kind: w.how.service, listener: w.doors.api, token: token, temporalUI: ui, worker: true,
 		ready: func(ctx context.Context) error {
 			if err := running.write(cfg.Data.Dir); err != nil {
 				return err

@@ -10,7 +10,8 @@ func (p *program) workerCommand() *cobra.Command {
 		Use:   "worker",
 		Short: "Run a worker alone, on servers that run already",
 		Long: `Runs a worker without the API, for production. As many may run as are wanted; each serves all
-queues, or those that are named: turns, models, tools, ingest, deploy.`,
+queues, or those that are named: turns, models, tools, ingest, deploy. All processes need the
+same encryption keys: under [temporal.codec], or by one data folder.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := p.configure()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -32,6 +33,12 @@ where user_id = @user and day = (now() at time zone 'utc')::date`)
 // querier is a pool or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// runner is a pool or a transaction, for statements of any kind.
+type runner interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
 // inReservation runs claim, together with the reservation of what the call may cost where

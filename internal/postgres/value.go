@@ -12,7 +12,8 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// Sealer encrypts large values at rest. The context binds a value to its owner.
+// Sealer encrypts large values and credentials at rest. The context binds a value to its owner.
+// A sealed value begins with the length of its key's id, in one byte, and the id.
 type Sealer interface {
 	// Seal encrypts a value for a context.
 	Seal(plain, context []byte) ([]byte, error)
@@ -36,6 +37,10 @@ type Ref struct {
 var (
 	sqlPutValue = statement("put a value", `
 insert into large_values (owner, sha256, size, body) values (@owner, @sha256, @size, @body) on conflict do nothing`)
+	sqlSealedWith = statement("count sealed values by key", `
+with sealed as (select body from large_values union all select sealed from repository_credentials)
+select encode(substring(body from 2 for get_byte(body, 0)), 'escape'), count(*) from sealed where length(body) > 0 group by 1`)
+
 	sqlValue = statement("read a value", `select body from large_values where owner = @owner and sha256 = @sha256`)
 )
 
@@ -80,4 +85,21 @@ func (s *Store) value(ctx context.Context, owner string, ref Ref) ([]byte, error
 		return nil, fmt.Errorf("unpack a value: %w", err)
 	}
 	return body, nil
+}
+
+// SealedWith counts the sealed values by the id of their key: a key that one of them needs
+// must not be given up.
+func (s *Store) SealedWith(ctx context.Context) (map[string]int, error) {
+	rows, err := s.pool.Query(ctx, sqlSealedWith)
+	if err != nil {
+		return nil, failed("count sealed values", err)
+	}
+	counts := map[string]int{}
+	var key string
+	var count int
+	_, err = pgx.ForEachRow(rows, []any{&key, &count}, func() error {
+		counts[key] = count
+		return nil
+	})
+	return counts, failed("count sealed values", err)
 }
