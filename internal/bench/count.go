@@ -84,7 +84,7 @@ func (c *counter) note(ctx context.Context, conn *pgx.Conn, sql string, args []a
 	ends := alone && !tx.explicit
 	switch {
 	case strings.HasPrefix(verb, "begin"):
-		*tx = transaction{explicit: true}
+		*tx, ends = transaction{explicit: true}, false
 	case verb == "rollback":
 		*tx = transaction{}
 	case verb == "commit":

@@ -1,6 +1,6 @@
-// Command bench measures turns against what the servers beneath them can do, in one run on
-// one machine: each figure stands beside a bare reference that was measured alternately with
-// it. It starts its own servers, prints a table, and writes JSON.
+// Command bench measures turns and the code graph against what the servers beneath them can
+// do, in one run on one machine: each figure stands beside a bare reference that was measured
+// alternately with it. It starts its own servers, prints a table, and writes JSON.
 //
 //	go run ./internal/bench [-quick] [-out FILE]
 package main
@@ -99,7 +99,12 @@ func (b *bench) all(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("idle memory: %w", err)
 	}
-	return append(rows, idle), nil
+	b.say("questions of the code graph")
+	found, err := b.graph(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
+	}
+	return append(append(rows, idle), found...), nil
 }
 
 // layout measures everything that depends on where API and worker run.
