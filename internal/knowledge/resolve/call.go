@@ -14,7 +14,7 @@ func (r *resolver) call(ref *domain.Reference) ([]sym, domain.How) {
 	val, known := r.receiver(ref)
 	if known {
 		if val.module != nil {
-			return functions(r.inside(target{module: val.module}, ref.Name).syms), domain.HowScoped
+			return r.defined(functions(r.inside(target{module: val.module}, ref.Name).syms)), domain.HowScoped
 		}
 		if val.class != nil {
 			syms := functions(r.member(val.class, ref.Name))
@@ -94,7 +94,7 @@ func (r *resolver) plainCall(ref *domain.Reference) ([]sym, domain.How) {
 	if t.module != nil && len(t.syms) == 0 {
 		t.syms = r.f.family.rules.main(r.view, t.module, ref.Name)
 	}
-	if syms := functions(t.syms); len(syms) > 0 {
+	if syms := r.defined(functions(t.syms)); len(syms) > 0 {
 		return syms, domain.HowScoped
 	}
 	if t.found() || t.external || !r.traits.uniqueFuncs || r.traits.common[ref.Name] {
@@ -104,6 +104,32 @@ func (r *resolver) plainCall(ref *domain.Reference) ([]sym, domain.How) {
 		return r.near(syms), domain.HowName
 	}
 	return nil, ""
+}
+
+// defined gives, for functions that only a header declares, what defines them: the only
+// source of that name, or the nearest.
+func (r *resolver) defined(syms []sym) []sym {
+	if len(syms) == 0 || !r.traits.declarations || r.f.family.rules.rank(syms[0].file) == 0 || syms[0].symbol().Receiver != "" {
+		return syms
+	}
+	header := syms[0].file
+	var best sym
+	again := false
+	for _, s := range r.f.family.funcs[syms[0].symbol().Name] {
+		if r.f.family.rules.rank(s.file) > 0 {
+			continue
+		}
+		switch {
+		case best.file == nil || distance(header.dir, s.file.dir) < distance(header.dir, best.file.dir):
+			best, again = s, false
+		case distance(header.dir, s.file.dir) == distance(header.dir, best.file.dir):
+			again = true
+		}
+	}
+	if best.file == nil || again {
+		return syms
+	}
+	return []sym{best}
 }
 
 // oneName reports whether symbols are definitions of one thing: a function, with its

@@ -1,7 +1,9 @@
 package resolve
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -77,7 +79,8 @@ func (ecma) main(v *view, m *module, alias string) []sym {
 		stem = plainWord(path.Base(m.dir))
 	}
 	var only []sym
-	for name, syms := range m.top {
+	for _, name := range slices.Sorted(maps.Keys(m.top)) {
+		syms := m.top[name]
 		if plainWord(name) == stem {
 			return syms
 		}

@@ -17,8 +17,17 @@ var families = map[string]string{
 	"go": "go", "python": "python", "rust": "rust",
 	"typescript": "ecma", "tsx": "ecma", "javascript": "ecma",
 	"java": "jvm", "kotlin": "jvm", "scala": "jvm",
+	"c": "c", "cpp": "c", "csharp": "csharp", "php": "php", "ruby": "ruby",
+	"bash": "bash", "lua": "lua", "zig": "zig", "hcl": "hcl",
 }
 
 var table = map[string]rules{
-	"go": golang{}, "python": python{}, "rust": rust{}, "ecma": ecma{}, "jvm": java{},
+	"go": golang{}, "python": python{}, "rust": rust{}, "ecma": ecma{}, "c": cfamily{}, "ruby": ruby{},
+	"jvm":    packaged{family: "jvm", by: jvmTraits},
+	"csharp": packaged{family: "csharp", parents: true, by: func(string) traits { return csharpTraits }},
+	"php":    packaged{family: "php", by: func(string) traits { return phpTraits }},
+	"bash":   script{family: "bash", language: bashTraits, endings: []string{"", ".sh", ".bash"}},
+	"lua":    script{family: "lua", language: luaTraits, endings: []string{".lua", "/init.lua", ""}},
+	"zig":    script{family: "zig", language: zigTraits, endings: []string{"", ".zig"}},
+	"hcl":    hcl{},
 }

@@ -160,6 +160,15 @@ func (r *resolver) use(ref *domain.Reference) {
 	if ref.Receiver != "" {
 		name = ref.Receiver + "." + name
 	}
+	if r.traits.usesSymbols {
+		for _, f := range r.f.module.files {
+			if syms := f.nested[name]; len(syms) > 0 {
+				r.edge(ref.From, syms[0], domain.EdgeUses, ref.Line, domain.HowScoped)
+				return
+			}
+		}
+		return
+	}
 	val := r.typeValue(typed{name, r.f, r.enclosing(ref.From)})
 	if val.class == nil || len(val.class.syms) == 0 {
 		return

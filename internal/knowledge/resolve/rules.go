@@ -43,6 +43,9 @@ type traits struct {
 	reexports       bool            // a module hands on what it imports
 	implicitThis    bool            // a bare name may be a member of the type around
 	closed          bool            // a type has no members but those that are seen
+	declarations    bool            // functions are declared in headers and defined elsewhere
+	flat            bool            // one module is the whole repository: the nearest definition counts
+	usesSymbols     bool            // what is used may be any symbol, not only a type
 	uniqueFuncs     bool            // a function that no scope knows may be the only one of that name
 	conversions     bool            // a call of a type converts a value
 	receiverParam   []string        // names of a first parameter that calls do not pass

@@ -56,7 +56,7 @@ func (v *view) lookup(f *file, in *class, name string) target {
 	if t, ok := f.names[name]; ok {
 		return v.settle(t, 0)
 	}
-	if syms := v.best(f.module.top[name]); len(syms) > 0 {
+	if syms := v.ofModule(f, name); len(syms) > 0 {
 		return target{syms: syms}
 	}
 	for _, m := range f.open {
@@ -65,6 +65,34 @@ func (v *view) lookup(f *file, in *class, name string) target {
 		}
 	}
 	return f.family.rules.global(v, f, in, name)
+}
+
+// ofModule finds a name among those of the file's module. Where that is the whole repository
+// the definitions of the nearest folder count, if they are of one file.
+func (v *view) ofModule(f *file, name string) []sym {
+	syms := f.module.top[name]
+	if len(syms) < 2 || !v.traits.flat {
+		return v.best(syms)
+	}
+	if c := v.classOf(syms[:1]); c != nil && len(c.syms) > 1 {
+		return c.syms // a type that is reopened
+	}
+	var nearest []sym
+	least, again := 0, false // again: another file of that folder has one too
+	for _, s := range syms {
+		switch d := distance(f.dir, s.file.dir); {
+		case nearest == nil || d < least:
+			nearest, least, again = []sym{s}, d, false
+		case d == least && s.file == nearest[0].file:
+			nearest = append(nearest, s)
+		case d == least:
+			again = true
+		}
+	}
+	if again {
+		return nil
+	}
+	return nearest
 }
 
 // implied finds a member or a field of the type around, or of one around that, where the
@@ -87,7 +115,7 @@ func (v *view) implied(in *class, name string) target {
 // nestedType finds a type inside a type, or inside one that this one stands in.
 func (v *view) nestedType(in *class, name string) []sym {
 	for prefix := in.name; prefix != ""; {
-		if c := in.file.classes[prefix+"."+name]; c != nil && len(c.syms) > 0 {
+		if c := v.classIn(in, prefix+"."+name); c != nil && len(c.syms) > 0 {
 			return c.syms
 		}
 		if lastOf(prefix) == name && in.file.classes[prefix] != nil {
@@ -117,6 +145,9 @@ func (v *view) inside(t target, name string) target {
 	if c := v.classOf(t.syms); c != nil {
 		if syms := c.file.nested[c.name+"."+name]; len(syms) > 0 {
 			return target{syms: syms}
+		}
+		if below := v.classIn(c, c.name+"."+name); below != nil {
+			return target{syms: below.syms}
 		}
 		return target{syms: v.member(c, name)}
 	}
@@ -212,6 +243,20 @@ func (v *view) best(syms []sym) []sym {
 		}
 	}
 	return kept
+}
+
+// classIn finds a type by its dotted name where another one is defined: in its file or, where
+// types have several definitions, in its module.
+func (v *view) classIn(beside *class, name string) *class {
+	if c := beside.file.classes[name]; c != nil || !v.traits.reopens {
+		return c
+	}
+	for _, c := range beside.file.family.types[lastOf(name)] {
+		if c.name == name && c.module == beside.module {
+			return c
+		}
+	}
+	return nil
 }
 
 // enclosing gives the type that the symbol of index i stands in: the symbol itself where it

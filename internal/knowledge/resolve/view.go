@@ -90,6 +90,9 @@ func (v *view) typeValue(t typed) value {
 		return val
 	}
 	found := v.path(t.file, t.in, bare)
+	if found.module != nil && len(found.syms) == 0 {
+		found.syms = v.f.family.rules.main(v, found.module, bare)
+	}
 	if c := v.classOf(found.syms); c != nil {
 		val.class = c
 		return val

@@ -70,6 +70,7 @@ type family struct {
 	folders map[string]bool      // those with files in them or below
 	// packages are the declared packages and those above them, by dotted name.
 	packages map[string]bool
+	spaces   map[string]*module // the names of all files that declare a package
 }
 
 // target is what a name means: symbols, a module, a folder of modules, or something that is
@@ -131,7 +132,7 @@ func (w *World) add(in File) {
 	if fam == nil {
 		fam = &family{
 			rules: r, modules: map[string]*module{}, types: map[string][]*class{}, methods: map[string][]sym{},
-			funcs: map[string][]sym{}, suffix: map[string][]*file{}, dirs: map[string][]*module{}, folders: map[string]bool{}, packages: map[string]bool{},
+			funcs: map[string][]sym{}, suffix: map[string][]*file{}, dirs: map[string][]*module{}, folders: map[string]bool{}, packages: map[string]bool{}, spaces: map[string]*module{},
 		}
 		w.families[name] = fam
 	}
@@ -142,6 +143,9 @@ func (w *World) add(in File) {
 	w.files = append(w.files, f)
 	w.byPath[f.path] = f
 }
+
+// spacePrefix begins the keys of the modules that stand for a package of whatever files.
+const spacePrefix = "package "
 
 // place puts a file into its module, and its symbols into the tables of names.
 func (w *World) place(f *file) {
@@ -156,7 +160,14 @@ func (w *World) place(f *file) {
 			fam.folders[dir] = true
 		}
 	}
-	for name := f.facts.Package; name != "" && !fam.packages[name]; name = strings.TrimSuffix(strings.TrimSuffix(name, lastOf(name)), ".") {
+	pkg := dottedName(f.facts.Package)
+	space := fam.spaces[pkg]
+	if space == nil {
+		space = &module{key: spacePrefix + pkg, top: map[string][]sym{}}
+		fam.spaces[pkg] = space
+	}
+	space.files = append(space.files, f)
+	for name := pkg; name != "" && !fam.packages[name]; name = strings.TrimSuffix(strings.TrimSuffix(name, lastOf(name)), ".") {
 		fam.packages[name] = true
 	}
 	m.files = append(m.files, f)
@@ -172,6 +183,7 @@ func (w *World) place(f *file) {
 		}
 		f.top[s.Name] = append(f.top[s.Name], at)
 		m.top[s.Name] = append(m.top[s.Name], at)
+		space.top[s.Name] = append(space.top[s.Name], at)
 		if s.Kind.Function() {
 			fam.funcs[s.Name] = append(fam.funcs[s.Name], at)
 		}

@@ -2,8 +2,14 @@ package resolve
 
 import "strings"
 
-// java is the languages of the JVM: a module is a package, whatever folders it is in.
-type java struct{ plainRules }
+// packaged is languages whose files declare a package or a namespace, which is the module,
+// whatever folders it is in: those of the JVM, C# and PHP.
+type packaged struct {
+	plainRules
+	family  string
+	parents bool // names of the namespaces around are seen
+	by      func(language string) traits
+}
 
 var javaTraits = traits{
 	implicitThis: true,
@@ -32,27 +38,29 @@ var scalaTraits = func() traits {
 	return t
 }()
 
-func (java) traits(language string) traits {
+func jvmTraits(language string) traits {
 	if language == "scala" {
 		return scalaTraits
 	}
 	return javaTraits
 }
 
-func (java) module(_ *World, f *file) string {
-	if f.facts.Package == "" {
+func (p packaged) traits(language string) traits { return p.by(language) }
+
+func (p packaged) module(_ *World, f *file) string {
+	if f.facts.Package == "" && p.family == "jvm" {
 		return "(folder) " + f.dir
 	}
-	return f.facts.Package
+	return dottedName(f.facts.Package)
 }
 
 // child finds a package below another; one that only has packages below it stands for them.
-func (java) child(w *World, m *module, name string) *module {
-	return javaPackage(w, m.key+"."+name)
+func (p packaged) child(w *World, m *module, name string) *module {
+	return p.at(w, m.key+"."+name)
 }
 
-func javaPackage(w *World, key string) *module {
-	fam := w.families["jvm"]
+func (p packaged) at(w *World, key string) *module {
+	fam := w.families[p.family]
 	if m := fam.modules[key]; m != nil {
 		return m
 	}
@@ -63,34 +71,48 @@ func javaPackage(w *World, key string) *module {
 }
 
 // global finds the package that a qualified name begins with.
-func (java) global(v *view, _ *file, _ *class, name string) target {
-	return target{module: javaPackage(v.w, name)}
+func (p packaged) global(v *view, f *file, _ *class, name string) target {
+	if m := p.at(v.w, name); m != nil {
+		return target{module: m}
+	}
+	if !p.parents {
+		return target{}
+	}
+	for key := f.module.key; key != ""; {
+		key = strings.TrimSuffix(strings.TrimSuffix(key, lastOf(key)), ".")
+		if m := v.f.family.modules[key]; m != nil {
+			if t := v.inModule(m, name, 1); t.found() {
+				return t
+			}
+		}
+	}
+	return target{}
 }
 
-func (j java) bind(w *World, f *file) {
+func (p packaged) bind(w *World, f *file) {
 	for _, im := range f.facts.Imports {
 		if im.Name == "*" {
-			if m := j.scope(w, im.Target); m != nil {
+			if m := p.scope(w, dottedName(im.Target)); m != nil {
 				f.open = append(f.open, m)
 			}
 			continue
 		}
-		full, local := im.Target, im.Alias
+		full, local := dottedName(im.Target), im.Alias
 		if im.Name != "" {
 			full += "." + im.Name
 		}
 		if local == "" {
 			local = lastOf(full)
 		}
-		f.names[local] = j.named(w, full)
+		f.names[local] = p.named(w, strings.TrimPrefix(full, "."))
 	}
 }
 
 // named finds what a fully qualified name means: the longest package of the repository that
 // it begins with, and the names inside.
-func (java) named(w *World, full string) target {
+func (p packaged) named(w *World, full string) target {
 	for i := len(full); i > 0; i = strings.LastIndexByte(full[:i], '.') {
-		m := w.families["jvm"].modules[full[:i]]
+		m := w.families[p.family].modules[full[:i]]
 		if m == nil {
 			continue
 		}
@@ -105,13 +127,16 @@ func (java) named(w *World, full string) target {
 		}
 		return target{later: &handed{m, rest, ""}}
 	}
+	if p.at(w, full) != nil {
+		return target{module: p.at(w, full)}
+	}
 	return target{external: true}
 }
 
 // scope gives the names that a wildcard import opens: those of a package, or the members of
 // a type.
-func (j java) scope(w *World, full string) *module {
-	t := j.named(w, full)
+func (p packaged) scope(w *World, full string) *module {
+	t := p.named(w, full)
 	if t.module != nil {
 		return t.module
 	}
@@ -123,7 +148,7 @@ func (j java) scope(w *World, full string) *module {
 	return nil
 }
 
-func (java) rank(f *file) int {
+func (packaged) rank(f *file) int {
 	if strings.Contains(f.path, "/test/") {
 		return 1
 	}
