@@ -299,12 +299,11 @@ func cCallType(w *walker, n, steps int) string {
 	case "field_expression":
 		field, argument := w.Field(function, "field"), w.Field(function, "argument")
 		if name := w.Content(field); w.Kind(field) == "field_identifier" {
-			if name == "get" || name == "lock" || name == "value" {
-				if typ := cTypeOf(w, argument, steps); typ != "" && !strings.ContainsAny(typ, "!()<") {
-					return typ // of a smart pointer
-				}
+			typ := cTypeOf(w, argument, steps)
+			if (name == "get" || name == "lock" || name == "value") && typ != "" && !strings.ContainsAny(typ, "!()<") {
+				return typ // of a smart pointer
 			}
-			return strings.TrimRight(cTypes.method(w, argument, name, steps), "*& ")
+			return strings.TrimRight(cTypes.access(w, argument, typ, name+"()"), "*& ")
 		}
 	}
 	return ""

@@ -27,7 +27,7 @@ func noteComment(w *walker, n int) {
 	if strings.TrimSpace(w.Text[line:node.Start]) != "" {
 		return // it belongs to what stands before it on its line
 	}
-	if w.doc.end == 0 || w.doc.lead != 0 || !adjoins(w.Text[w.doc.end:node.Start]) {
+	if w.doc.end == 0 || w.doc.end > node.Start || w.doc.lead != 0 || !adjoins(w.Text[w.doc.end:node.Start]) {
 		w.doc = docState{start: node.Start}
 	}
 	w.doc.end = node.End
@@ -38,7 +38,7 @@ func noteComment(w *walker, n int) {
 func noteAttribute(w *walker, n int) {
 	node := w.Nodes[n]
 	switch {
-	case w.doc.end == 0 || !adjoins(w.Text[w.doc.end:node.Start]):
+	case w.doc.end == 0 || w.doc.end > node.Start || !adjoins(w.Text[w.doc.end:node.Start]):
 		w.doc = docState{start: node.Start, lead: node.Start}
 	case w.doc.lead == 0:
 		w.doc.lead = node.Start

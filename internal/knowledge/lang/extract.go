@@ -11,8 +11,8 @@ import (
 // language's name only.
 //
 // Text that does not fit its grammar is not an error: the facts count what was stepped
-// over. Errors: too_large, unprocessable (the text takes too much work), timeout, canceled,
-// and internal for a fault of an extractor, which never becomes a panic.
+// over. Errors: too_large, unprocessable (the text takes too much work), canceled, and
+// internal for a fault of an extractor, which never becomes a panic.
 func Extract(ctx context.Context, path string, src []byte) (facts domain.FileFacts, err error) {
 	name := Detect(path, src)
 	load, ok := grammars[name]

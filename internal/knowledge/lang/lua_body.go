@@ -109,10 +109,11 @@ func luaCallType(w *walker, n, steps int) string {
 		return text + "()"
 	case "dot_index_expression", "method_index_expression":
 		table, field := w.Field(name, "table"), w.Content(w.Field(name, "field"))+w.Content(w.Field(name, "method"))
-		if typ := luaTypeOf(w, table, steps); field == "new" && !strings.Contains(typ, "!") {
+		typ := luaTypeOf(w, table, steps)
+		if field == "new" && !strings.Contains(typ, "!") {
 			return typ // by convention
 		}
-		return luaTypes.method(w, table, field, steps)
+		return luaTypes.access(w, table, typ, field+"()")
 	}
 	return ""
 }

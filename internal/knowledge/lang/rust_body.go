@@ -409,7 +409,7 @@ func rustCallType(w *walker, n, steps int) string {
 		if rustIdentity[name] || name == "enumerate" || rustContainers.keeps[name] && strings.Contains(typ, "!") {
 			return typ
 		}
-		return rustText(rustTypes.method(w, value, name, steps))
+		return rustText(rustTypes.access(w, value, typ, name+"()"))
 	}
 	return ""
 }

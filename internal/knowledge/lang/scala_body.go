@@ -240,10 +240,9 @@ func scalaArguments(w *walker, list int, c call) {
 		if !strings.ContainsAny(c.recvType, "[!") {
 			w.placeholder = c.recvType // of an Option
 		}
-		for i := list; i >= 0 && i < w.End(list); i++ {
-			if w.Kind(i) == "lambda_expression" {
-				w.hints[i] = w.placeholder
-				break
+		for c := range w.Children(list) { // in parentheses, or in a block
+			if w.Kind(c) == "lambda_expression" {
+				w.hints[c] = w.placeholder
 			}
 		}
 		w.matched = w.placeholder // of { case … }
@@ -342,7 +341,7 @@ func scalaTypeOf(w *walker, n, steps int) string {
 		if name == "get" || scalaIdentity[name] {
 			return base
 		}
-		return scalaTypes.member(w, value, name, steps)
+		return scalaTypes.access(w, value, base, name)
 	case "call_expression":
 		return scalaCallType(w, n, steps)
 	case "instance_expression":
@@ -400,12 +399,13 @@ func scalaCallType(w *walker, n, steps int) string {
 		return name + "()"
 	case "field_expression":
 		value, name := w.Field(function, "value"), w.Content(w.Field(function, "field"))
-		if base := scalaTypeOf(w, value, steps); scalaIdentity[name] {
+		base := scalaTypeOf(w, value, steps)
+		if scalaIdentity[name] {
 			if _, container := scalaContainers.call(base, name); !container {
 				return base
 			}
 		}
-		return scalaContainers.plain(scalaTypes.method(w, value, name, steps))
+		return scalaContainers.plain(scalaTypes.access(w, value, base, name+"()"))
 	}
 	return ""
 }

@@ -20,6 +20,7 @@ func (w *walker) intern(s string) string {
 
 // fold makes one line of s, each run of blanks one space, and stops after about limit bytes.
 func fold(s string, limit int) string {
+	s = cut(s, 8*limit) // what is beyond is not worth looking at
 	if !strings.ContainsAny(s, "\n\t\r") && !strings.Contains(s, "  ") {
 		return strings.ToValidUTF8(cut(strings.TrimSpace(s), limit), "\uFFFD")
 	}

@@ -44,31 +44,33 @@ func (t *typer) name(w *walker, name string) string {
 
 // member gives the type of object.name.
 func (t *typer) member(w *walker, object int, name string, steps int) string {
-	return t.access(w, object, name, "", steps)
+	return t.access(w, object, t.of(w, object, steps), name)
 }
 
 // method gives the type of object.name(…).
 func (t *typer) method(w *walker, object int, name string, steps int) string {
-	return t.access(w, object, name, "()", steps)
+	return t.access(w, object, t.of(w, object, steps), name+"()")
 }
 
-func (t *typer) access(w *walker, object int, name, suffix string, steps int) string {
+// access gives the type of a member of object, whose own type is base; "name()" is the
+// result of a method. Whoever has looked for the base hands it on: to look twice at each
+// level of a chain would take a time that doubles with each.
+func (t *typer) access(w *walker, object int, base, name string) string {
 	kind := w.Kind(object)
 	if t.names[kind] && !selfWords[w.Content(object)] {
 		if _, bound := w.lookup(w.Content(object)); !bound && (t.field == nil || t.field(w, w.Content(object)) == "") {
-			return member(w.Content(object), name+suffix)
+			return member(w.Content(object), name)
 		}
 	}
-	base := t.of(w, object, steps)
-	if suffix != "" {
-		if typ, known := t.containers.call(base, name); known {
+	if method, ok := strings.CutSuffix(name, "()"); ok {
+		if typ, known := t.containers.call(base, method); known {
 			return typ
 		}
 	}
 	if t.paths[kind] && !strings.ContainsAny(base, "!(") && t.unbound(w, object) {
-		return member(base, name+suffix) // a.b.C.name, of a package or a nested class
+		return member(base, name) // a.b.C.name, of a package or a nested class
 	}
-	return w.fieldOf(base, name+suffix)
+	return w.fieldOf(base, name)
 }
 
 // unbound reports whether a path begins with a name that is no variable and no this.

@@ -128,14 +128,14 @@ func zigTypeOf(w *walker, n, steps int) string {
 		return zigTypes.name(w, w.Content(n))
 	case "field_expression":
 		object, member := w.Field(n, "object"), w.Content(w.Field(n, "member"))
-		if member == "items" {
-			if base := zigTypeOf(w, object, steps); strings.HasSuffix(base, ")") && !strings.HasSuffix(base, "()") {
-				return zigElement(base) + "[]" // of an ArrayList
-			}
+		if object < 0 {
+			return ""
 		}
-		if object >= 0 {
-			return zigTypes.member(w, object, member, steps)
+		base := zigTypeOf(w, object, steps)
+		if member == "items" && strings.HasSuffix(base, ")") && !strings.HasSuffix(base, "()") {
+			return zigElement(base) + "[]" // of an ArrayList
 		}
+		return zigTypes.access(w, object, base, member)
 	case "call_expression":
 		return zigCallType(w, n, steps)
 	case "try_expression", "catch_expression", "dereference_expression", "unary_expression", "parenthesized_expression", "null_coercion_expression", "binary_expression":
@@ -171,7 +171,7 @@ func zigCallType(w *walker, n, steps int) string {
 		if (name == "init" || strings.HasPrefix(name, "init")) && upperFirst(lastPart(typ)) && !strings.Contains(typ, "!") {
 			return strings.TrimSuffix(typ, "()") // by convention
 		}
-		return zigTypes.method(w, object, name, steps)
+		return zigTypes.access(w, object, typ, name+"()")
 	}
 	return ""
 }

@@ -26,9 +26,10 @@ typedef struct {
 // hv_budget bounds one parse.
 typedef struct {
   uint64_t checks;   // progress checks left
-  uint64_t deadline; // monotonic nanoseconds
+  uint64_t time;     // nanoseconds of the thread's CPU time
+  uint64_t start;    // set by hv_parse
   int32_t canceled;  // set from another thread: stop
-  int32_t stopped;   // why it stopped: 0 not, 1 canceled, 2 checks used up, 3 deadline
+  int32_t stopped;   // why it stopped: 0 not, 1 canceled, 2 work used up
 } hv_budget;
 
 TSParser *hv_parser(const TSLanguage *language);
@@ -36,7 +37,6 @@ void hv_parser_delete(TSParser *parser);
 TSTree *hv_parse(TSParser *parser, const char *text, uint32_t length, hv_budget *budget, uint32_t *nodes);
 uint32_t hv_flatten(const TSTree *tree, hv_node *out, uint32_t cap);
 void hv_tree_delete(TSTree *tree);
-uint64_t hv_now(void);
 void hv_plain_allocator(void);
 
 uint32_t ts_language_symbol_count(const TSLanguage *self);
