@@ -1,0 +1,5 @@
+module example.com/ledger
+
+go 1.24
+
+require github.com/example/metrics v1.2.0
