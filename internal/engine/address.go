@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -141,6 +142,7 @@ func repositoryName(name, address string) (string, error) {
 		}
 		name = strings.TrimSuffix(path.Base(base), ".git")
 		name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !nameRune(r) }), "-")
+		name = strings.TrimLeft(name, "-")
 	}
 	switch {
 	case name == "", name == ".", name == "/":
@@ -148,7 +150,10 @@ func repositoryName(name, address string) (string, error) {
 	case len(name) > maxName:
 		return "", domain.Invalid("name", "is longer than %d bytes", maxName)
 	case strings.ContainsFunc(name, func(r rune) bool { return !nameRune(r) }):
-		return "", domain.Invalid("name", "%q has blanks or one of []:?#%%\\, which citations and addresses can't hold", name)
+		return "", domain.Invalid("name", "%q has blanks, characters that can't be seen, or one of []:?#%%\\: citations and addresses can't hold them", name)
+	}
+	if strings.HasPrefix(name, "-") {
+		return "", domain.Invalid("name", "%q begins with a dash, which commands take for an option", name)
 	}
 	for _, part := range strings.Split(name, "/") {
 		if part == "" || part == "." || part == ".." {
@@ -159,5 +164,5 @@ func repositoryName(name, address string) (string, error) {
 }
 
 func nameRune(r rune) bool {
-	return r > ' ' && r != 0x7f && !strings.ContainsRune("[]:?#%\\\u00a0", r)
+	return r != ' ' && unicode.IsPrint(r) && !strings.ContainsRune("[]:?#%\\", r)
 }

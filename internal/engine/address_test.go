@@ -68,6 +68,12 @@ func TestAddresses(t *testing.T) {
 		{"ada", "", "file://$/outside", want{code: domain.CodeForbidden}},
 
 		{"owner", "a b", "https://git.example.com/app", want{code: domain.CodeInvalid}},
+		{"owner", "-rf", "https://git.example.com/app", want{code: domain.CodeInvalid}},
+		{"owner", "a\u200bb", "https://git.example.com/app", want{code: domain.CodeInvalid}},
+		{"owner", "\u202eppa", "https://git.example.com/app", want{code: domain.CodeInvalid}},
+		{"owner", "a\u00a0b", "https://git.example.com/app", want{code: domain.CodeInvalid}},
+		{"owner", "größe/日本", "https://git.example.com/app", want{"größe/日本", "https://git.example.com/app", ""}},
+		{"owner", "", "https://git.example.com/-app", want{"app", "https://git.example.com/-app", ""}},
 		{"owner", "a:b", "https://git.example.com/app", want{code: domain.CodeInvalid}},
 		{"owner", "../etc", "https://git.example.com/app", want{code: domain.CodeInvalid}},
 		{"owner", "a//b", "https://git.example.com/app", want{code: domain.CodeInvalid}},

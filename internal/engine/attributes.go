@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -21,8 +22,9 @@ var (
 )
 
 const (
-	attributeLength = 255 // characters that a visibility store keeps of a keyword
-	attributeItems  = 50  // of a list
+	attributeLength = 255  // characters that a visibility store keeps of a keyword
+	attributeItems  = 50   // of a list
+	attributeBytes  = 1900 // of a list as JSON; Temporal refuses a workflow with more than 2,048
 )
 
 // SearchAttributes gives the names and types of the search attributes, for whoever
@@ -85,13 +87,23 @@ func (r registered) set(l labels) temporal.SearchAttributes {
 		}
 	}
 	if len(l.repositories) > 0 && r[attributeRepositories.GetName()] {
-		names := make([]string, 0, attributeItems)
-		for _, name := range l.repositories[:min(len(l.repositories), attributeItems)] {
-			names = append(names, cut(name, attributeLength))
-		}
-		updates = append(updates, attributeRepositories.ValueSet(names))
+		updates = append(updates, attributeRepositories.ValueSet(fitting(l.repositories)))
 	}
 	return temporal.NewSearchAttributes(updates...)
+}
+
+// fitting gives as many of the names as a list may hold.
+func fitting(all []string) []string {
+	names, size := make([]string, 0, attributeItems), 0
+	for _, name := range all {
+		name = cut(name, attributeLength)
+		text, _ := json.Marshal(name) // a string always marshals
+		if size += len(text) + 1; size > attributeBytes || len(names) == attributeItems {
+			break
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // cut shortens text to a number of characters.

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	sdkclient "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/workflows"
@@ -102,9 +103,10 @@ type launch struct {
 }
 
 // start starts a workflow unless one of its id was started before. Both are success: the id
-// is derived from a row, and whoever comes second finds the work under way or done.
+// is derived from a row, and whoever comes second finds the work under way or done. A start
+// that Temporal will never accept is an unprocessable error.
 func (e *Engine) start(ctx context.Context, l launch) error {
-	_, err := e.Temporal.ExecuteWorkflow(ctx, sdkclient.StartWorkflowOptions{
+	options := sdkclient.StartWorkflowOptions{
 		ID:                                       l.id,
 		TaskQueue:                                l.queue,
 		WorkflowIDReusePolicy:                    rejectDuplicate,
@@ -114,15 +116,24 @@ func (e *Engine) start(ctx context.Context, l launch) error {
 		Memo:                                     l.memo,
 		StaticSummary:                            cut(l.summary, summaryLength),
 		StaticDetails:                            cut(l.details, detailsLength),
-	}, l.workflow, l.input)
+	}
+	_, err := e.Temporal.ExecuteWorkflow(ctx, options, l.workflow, l.input)
+	var invalid *serviceerror.InvalidArgument
+	if errors.As(err, &invalid) {
+		// Work comes before its labels: an attribute may have been removed from the namespace.
+		e.Log.Warn().Str("workflow_id", l.id).Err(err).Msg("workflow_labels_refused")
+		options.TypedSearchAttributes, options.Memo = temporal.NewSearchAttributes(), nil
+		options.StaticSummary, options.StaticDetails = "", ""
+		_, err = e.Temporal.ExecuteWorkflow(ctx, options, l.workflow, l.input)
+	}
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &started) {
+	switch {
+	case err == nil, errors.As(err, &started):
 		return nil
+	case errors.As(err, &invalid):
+		return domain.Wrap(domain.CodeUnprocessable, err, "Temporal refuses to start its workflow")
 	}
-	if err != nil {
-		return fmt.Errorf("start workflow %s: %w", l.id, err)
-	}
-	return nil
+	return fmt.Errorf("start workflow %s: %w", l.id, err)
 }
 
 // cancel asks a workflow to stop. One that is unknown or closed has nothing to stop.

@@ -81,6 +81,7 @@ type fakeTemporal struct {
 	schedules  map[string]time.Duration
 	actions    map[string]*sdkclient.ScheduleWorkflowAction
 	onCancel   func(id string)
+	refuse     func(sdkclient.StartWorkflowOptions) error // of single workflows
 }
 
 func (f *fakeTemporal) ExecuteWorkflow(_ context.Context, options sdkclient.StartWorkflowOptions, _ any, args ...any) (sdkclient.WorkflowRun, error) {
@@ -89,12 +90,27 @@ func (f *fakeTemporal) ExecuteWorkflow(_ context.Context, options sdkclient.Star
 	if f.down != nil {
 		return nil, f.down
 	}
+	if f.refuse != nil {
+		if err := f.refuse(options); err != nil {
+			return nil, err
+		}
+	}
 	if _, ok := f.states[options.ID]; ok {
 		return nil, serviceerror.NewWorkflowExecutionAlreadyStarted("started", "request", "run")
 	}
 	f.states[options.ID] = enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 	f.started, f.inputs = append(f.started, options), append(f.inputs, args[0])
 	return nil, nil
+}
+
+func (f *fakeTemporal) startedIDs() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var ids []string
+	for _, options := range f.started {
+		ids = append(ids, options.ID)
+	}
+	return ids
 }
 
 func (f *fakeTemporal) CancelWorkflow(_ context.Context, id, _ string) error {

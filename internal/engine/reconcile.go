@@ -36,28 +36,19 @@ func (r *reconciler) page(ctx context.Context) error {
 		return fmt.Errorf("list open turns: %w", err)
 	}
 	r.turn = ""
-	for _, turn := range turns {
-		if err := r.engine.reconcileTurn(ctx, turn); err != nil {
-			return err
-		}
-		if len(turns) == reconcilePage {
-			r.turn = turn.ID
-		}
+	if len(turns) == reconcilePage {
+		r.turn = turns[len(turns)-1].ID
 	}
+	failure := each(turns, func(turn domain.Turn) error { return r.engine.reconcileTurn(ctx, turn) })
 	runs, err := r.engine.Ingests.OpenIngests(ctx, reconcileAge, r.ingest, reconcilePage)
 	if err != nil {
-		return fmt.Errorf("list open ingests: %w", err)
+		return errors.Join(failure, fmt.Errorf("list open ingests: %w", err))
 	}
 	r.ingest = ""
-	for _, run := range runs {
-		if err := r.engine.reconcileIngest(ctx, run); err != nil {
-			return err
-		}
-		if len(runs) == reconcilePage {
-			r.ingest = run.ID
-		}
+	if len(runs) == reconcilePage {
+		r.ingest = runs[len(runs)-1].ID
 	}
-	return nil
+	return errors.Join(failure, each(runs, func(run domain.OpenIngest) error { return r.engine.reconcileIngest(ctx, run) }))
 }
 
 // Reconcile looks at every open row once.

@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 const (
@@ -62,27 +65,79 @@ func (e *Engine) Sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list unstarted turns: %w", err)
 	}
-	for _, turn := range turns {
-		if err := e.launchTurn(ctx, turn); err != nil {
-			return err
-		}
-		if err := e.Turns.MarkLaunched(ctx, turn.ID); err != nil {
-			return fmt.Errorf("mark turn launched: %w", err)
-		}
-		e.Log.Info().Str("turn_id", turn.ID).Msg("turn_swept")
-	}
+	failure := each(turns, func(turn domain.Turn) error { return e.startTurn(ctx, turn) })
 	runs, err := e.Ingests.UnstartedIngests(ctx, sweepAge, sweepLimit)
 	if err != nil {
-		return fmt.Errorf("list unstarted ingests: %w", err)
+		return errors.Join(failure, fmt.Errorf("list unstarted ingests: %w", err))
 	}
-	for _, run := range runs {
-		if err := e.launchIngest(ctx, run.IngestOrder); err != nil {
-			return err
-		}
-		if err := e.Ingests.MarkIngestLaunched(ctx, run.ID); err != nil {
-			return fmt.Errorf("mark ingest launched: %w", err)
-		}
-		e.Log.Info().Str("ingest_id", run.ID).Msg("ingest_swept")
+	return errors.Join(failure, each(runs, func(run domain.OpenIngest) error { return e.startIngest(ctx, run) }))
+}
+
+// startTurn starts a turn that was not, or ends one that can't be.
+func (e *Engine) startTurn(ctx context.Context, turn domain.Turn) error {
+	err := e.launchTurn(ctx, turn)
+	if domain.CodeOf(err) == domain.CodeUnprocessable {
+		return e.refuseTurn(ctx, turn.ID, err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.Turns.MarkLaunched(ctx, turn.ID); err != nil {
+		return fmt.Errorf("mark turn launched: %w", err)
+	}
+	e.Log.Info().Str("turn_id", turn.ID).Msg("turn_swept")
+	return nil
+}
+
+// refuseTurn ends a turn whose workflow can never be started.
+func (e *Engine) refuseTurn(ctx context.Context, id string, cause error) error {
+	e.Log.Error().Str("turn_id", id).Err(cause).Msg("turn_refused")
+	_, err := e.Turns.FinishTurn(ctx, domain.TurnEnd{
+		TurnID: id, Status: domain.TurnFailed, Reason: domain.EndFailed,
+		Code: domain.CodeInternal, Error: domain.PublicMessage(cause),
+	})
+	if err != nil {
+		return fmt.Errorf("end turn %s: %w", id, err)
 	}
 	return nil
+}
+
+// startIngest starts a run that was not, or ends one that can't be.
+func (e *Engine) startIngest(ctx context.Context, run domain.OpenIngest) error {
+	err := e.launchIngest(ctx, run.IngestOrder)
+	if domain.CodeOf(err) == domain.CodeUnprocessable {
+		e.Log.Error().Str("ingest_id", run.ID).Err(err).Msg("ingest_refused")
+		_, err = e.Ingests.EndIngest(ctx, run.ID, domain.CodeInternal, domain.PublicMessage(err))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.Ingests.MarkIngestLaunched(ctx, run.ID); err != nil {
+		return fmt.Errorf("mark ingest launched: %w", err)
+	}
+	e.Log.Info().Str("ingest_id", run.ID).Msg("ingest_swept")
+	return nil
+}
+
+// failuresInRow is how many items of a pass may fail one after the other before the pass
+// ends: then the fault is not theirs.
+const failuresInRow = 3
+
+// each does something for every item. One that fails keeps the others waiting no longer.
+func each[T any](items []T, do func(T) error) error {
+	var failures []error
+	row := 0
+	for _, item := range items {
+		err := do(item)
+		if err == nil {
+			row = 0
+			continue
+		}
+		failures = append(failures, err)
+		if row++; row == failuresInRow {
+			break
+		}
+	}
+	return errors.Join(failures...)
 }
