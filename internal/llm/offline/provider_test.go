@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -124,6 +125,22 @@ func TestKindsOfQuestions(t *testing.T) {
 				t.Errorf("the second answer differs: %s", diff)
 			}
 		})
+	}
+}
+
+// A question is found before and after whatever was pasted beside it, and at once.
+func TestQuestionsBesideLongTexts(t *testing.T) {
+	t.Parallel()
+	paste := strings.Repeat("at some.other.place(file.ext:17) 'quoted' `it` ", 20_000)
+	for _, text := range []string{"Who calls `Serve`?\n" + paste, paste + "\nWho calls `Serve`?"} {
+		began := time.Now()
+		b := &bench{says: world()}
+		if b.converse(t, ask(text)); !slices.Contains(b.used, "find_callers") {
+			t.Errorf("find_callers was not used, but %v", b.used)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("it took %s", took)
+		}
 	}
 }
 

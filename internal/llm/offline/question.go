@@ -53,7 +53,20 @@ func analyze(t talk) question {
 	return q
 }
 
+// questionWindow bounds what is read of each end of a message, in bytes: people ask before or
+// after what they paste, and every word of a question is weighed against the others.
+const questionWindow = 4 << 10
+
+// bothEnds gives a long text's beginning and end.
+func bothEnds(text string) string {
+	if len(text) <= 2*questionWindow {
+		return text
+	}
+	return strings.ToValidUTF8(text[:questionWindow]+"\n"+text[len(text)-questionWindow:], "")
+}
+
 func parse(text string) question {
+	text = bothEnds(text)
 	q := question{text: text}
 	rest := text
 	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
