@@ -29,7 +29,7 @@ func (s *Server) limitBody(limit int64) gin.HandlerFunc {
 		}
 		if c.Request.ContentLength > limit {
 			c.Header("Connection", "close")
-			body.drain()
+			body.drain(2 * limit)
 			s.fail(c, tooLargeBody(limit))
 			return
 		}
@@ -55,15 +55,15 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	}
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		b.drain()
+		b.drain(b.limit)
 	}
 	b.done()
 	b.done = nil
 	return n, err
 }
 
-// drain reads on for as much again as was allowed: a client that is still sending when the
-// connection closes would see a reset instead of the answer.
-func (b *boundedBody) drain() {
-	_, _ = io.CopyN(io.Discard, b.whole, b.limit) // whatever the client does, its answer is the same
+// drain reads on, to twice of what was allowed in all: a client that is still sending when
+// the connection closes would see a reset instead of the answer.
+func (b *boundedBody) drain(most int64) {
+	_, _ = io.CopyN(io.Discard, b.whole, most) // whatever the client does, its answer is the same
 }

@@ -112,6 +112,9 @@ func decodeBody(in io.Reader, body any) error {
 	if err != nil {
 		return bodyError(err)
 	}
+	if !utf8.Valid(doc) { // the parser would put other characters in the place of what it can't read
+		return domain.Invalid("", "the body is not valid UTF-8")
+	}
 	if _, may := body.(optional); may && len(bytes.TrimSpace(doc)) == 0 {
 		return nil
 	}

@@ -67,7 +67,7 @@ func (q *queryRequest) validate() error {
 
 func validName(field, name string) error {
 	if len(name) > maxNameBytes || !plainText(name) {
-		return domain.Invalid(field, "must be a name of at most %d bytes", maxNameBytes)
+		return domain.Invalid(field, "must be plain text of at most %d bytes", maxNameBytes)
 	}
 	return nil
 }

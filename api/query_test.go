@@ -1,10 +1,13 @@
 package api_test
 
 import (
+	"bufio"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -146,7 +149,7 @@ func TestGarbageBodies(t *testing.T) {
 	long := strings.Repeat("x", 501)
 	cases := []struct{ path, body, field string }{
 		{"/query", ``, ""}, {"/query", `null`, ""}, {"/query", `[]`, ""}, {"/query", `"q"`, ""}, {"/query", "\x00\xff", ""},
-		{"/query", `{"query":"q"`, ""}, {"/query", `{"query":"q"} x`, ""}, {"/query", `{"query":"q"}{}`, ""}, {"/query", `{query:1}`, ""},
+		{"/query", `{"query":"q"`, ""}, {"/query", "{\"query\":\"a\xff\"}", ""}, {"/query", `{"query":"q"} x`, ""}, {"/query", `{"query":"q"}{}`, ""}, {"/query", `{query:1}`, ""},
 		{"/query", `{}`, "query"}, {"/query", `{"query":" \n"}`, "query"}, {"/query", `{"query":5}`, "query"}, {"/query", `{"query":"a\u0000b"}`, "query"},
 		{"/query", `{"query":"q","repositories":"r"}`, "repositories"}, {"/query", `{"query":"q","repositories":[1]}`, "repositories"},
 		{"/query", `{"query":"q","repositories":[""]}`, "repositories[0]"}, {"/query", `{"query":"q","versions":["a","\u0000"]}`, "versions[1]"},
@@ -237,6 +240,30 @@ func TestBodyLimits(t *testing.T) {
 		} else if c.status == 413 && failureOf(t, text).Code != "too_large" {
 			t.Errorf("%s: %s", c.name, text)
 		}
+	}
+}
+
+// A client that sends far more than is allowed gets its answer, not a reset.
+func TestAClientThatSendsTooMuchIsAnswered(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const size = 18 << 20
+	fmt.Fprintf(conn, "POST /tool-description HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", token, size)
+	if _, err := io.Copy(conn, strings.NewReader(strings.Repeat("x", size))); err != nil {
+		t.Fatalf("the body could not be sent: %v", err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("got %d", resp.StatusCode)
 	}
 }
 

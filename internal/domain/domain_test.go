@@ -15,7 +15,7 @@ func TestCursorRoundTrip(t *testing.T) {
 			t.Errorf("ParseCursor(%q) = %v, %v; want %v", c.String(), got, err, c)
 		}
 	}
-	for _, bad := range []string{"x", "-1", "1.x", "1.-2", "1.2.3"} {
+	for _, bad := range []string{"x", "-1", "+1", "1.", ".1", "1.x", "1.-2", "1.2.3", "9223372036854775807", "1.9223372036854775807"} {
 		if _, err := domain.ParseCursor(bad); domain.CodeOf(err) != domain.CodeInvalid {
 			t.Errorf("ParseCursor(%q): error %v, want an invalid error", bad, err)
 		}

@@ -83,21 +83,22 @@ func (c Cursor) String() string {
 	return fmt.Sprintf("%d.%d", c.Seq, c.Offset)
 }
 
+// maxCursor is far beyond any log, and leaves room to count on.
+const maxCursor = 1 << 53
+
 // ParseCursor reads the text form; "" is the beginning.
 func ParseCursor(s string) (Cursor, error) {
 	if s == "" {
 		return Cursor{}, nil
 	}
 	seqText, offText, dotted := strings.Cut(s, ".")
-	seq, err := strconv.ParseInt(seqText, 10, 64)
-	if err != nil || seq < 0 {
+	if !dotted {
+		offText = "0"
+	}
+	seq, err := strconv.ParseUint(seqText, 10, 64)
+	off, offErr := strconv.ParseUint(offText, 10, 64)
+	if err != nil || offErr != nil || seq > maxCursor || off > maxCursor {
 		return Cursor{}, Invalid("after", "%q is not an event id; give the id of an event you received", s)
 	}
-	var off int64
-	if dotted {
-		if off, err = strconv.ParseInt(offText, 10, 64); err != nil || off < 0 {
-			return Cursor{}, Invalid("after", "%q is not an event id; give the id of an event you received", s)
-		}
-	}
-	return Cursor{Seq: seq, Offset: off}, nil
+	return Cursor{Seq: int64(seq), Offset: int64(off)}, nil
 }
