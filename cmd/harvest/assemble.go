@@ -142,7 +142,7 @@ func (a *assembly) close() {
 }
 
 func databaseFault(err error) error {
-	return domain.Wrap(domain.CodeUnavailable, err, "the database can't be used")
+	return domain.Wrap(domain.CodeUnavailable, err, "the database can't be used; check DATABASE_URL and that the server runs, harvest doctor says more")
 }
 
 // queuesOf gives the layout of the task queues. One queue for all is what makes eager

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -35,11 +37,13 @@ func examineKeys(ctx context.Context, cfg *config.Config) []finding {
 	use, err := countKeyUse(ctx, cfg, keys)
 	found := use.findings(cfg, keys)
 	if err != nil {
-		found = append(found, finding{name: "encryption", detail: "what uses the keys can't be counted: " + err.Error(),
+		reason, _, _ := strings.Cut(err.Error(), "\n")
+		found = append(found, finding{name: "encryption", detail: "what uses the keys can't be counted: " + reason,
 			remedy: "keep all keys until it can; see the lines on postgres and temporal"})
 	}
 	own := domain.Process{ActiveKey: keys.Active(), Keys: keys.Fingerprints()}
 	for _, other := range use.processes {
+		found = append(found, finding{name: "process", detail: fmt.Sprintf("%s, started %s ago", nameOf(other), time.Since(other.StartedAt).Round(time.Second))})
 		for _, fault := range keyFaults(own, other) {
 			found = append(found, finding{name: "encryption", detail: fault, remedy: sameKeys(cfg), fault: true})
 		}

@@ -81,9 +81,13 @@ func self(kind string, keys worker.Keyring) domain.Process {
 	return domain.Process{ID: domain.NewID(), Kind: kind, Host: host, PID: os.Getpid(), ActiveKey: keys.Active(), Keys: keys.Fingerprints()}
 }
 
+func nameOf(p domain.Process) string {
+	return fmt.Sprintf("harvest %s on %s (process %d)", p.Kind, p.Host, p.PID)
+}
+
 // keyFaults says what keeps this process and another from reading what the other encrypts.
 func keyFaults(own, other domain.Process) (faults []string) {
-	name := fmt.Sprintf("harvest %s on %s (process %d)", other.Kind, other.Host, other.PID)
+	name := nameOf(other)
 	for _, id := range slices.Sorted(maps.Keys(own.Keys)) {
 		if theirs, both := other.Keys[id]; both && theirs != own.Keys[id] {
 			faults = append(faults, fmt.Sprintf("%s has another key under the id %q", name, id))

@@ -215,7 +215,7 @@ func (s split) wantKeysCounted(t *testing.T) {
 	t.Helper()
 	out, code := s.end(t, "worker", "doctor")
 	wantCode(t, exitOK, code, out)
-	wantParts(t, out, `active key "shared" of [temporal.codec]: 1 open runs or watches and 0 stored values use it`)
+	wantParts(t, out, `active key "shared" of [temporal.codec]: 1 open runs or watches and 0 stored values use it`, "process         harvest serve on ")
 }
 
 // Halves whose keys differ are told apart at the start, and by the doctor.

@@ -10,5 +10,6 @@ type Process struct {
 	PID       int
 	ActiveKey string            // the id of the key that it encrypts with
 	Keys      map[string]string // all keys that it has: id to fingerprint
-	SeenAt    time.Time         // by the database's clock; zero before it is registered
+	StartedAt time.Time         // by the database's clock, as SeenAt; zero before it is registered
+	SeenAt    time.Time
 }

@@ -24,7 +24,7 @@ insert into processes (id, kind, host, pid, active_key, keys) values (@id, @kind
 on conflict (id) do update set seen_at = now()`)
 
 	sqlProcesses = statement("list the processes", `
-select id, kind, host, pid, active_key, keys, seen_at from processes
+select id, kind, host, pid, active_key, keys, started_at, seen_at from processes
 where seen_at > now() - @life::interval and id <> @except order by started_at`)
 
 	sqlForgetProcess = statement("forget a process", `delete from processes where id = @id`)
@@ -81,7 +81,7 @@ func listProcesses(ctx context.Context, db runner, except string) ([]domain.Proc
 		return nil, failed("list the processes", err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p domain.Process, err error) {
-		err = row.Scan(&p.ID, &p.Kind, &p.Host, &p.PID, &p.ActiveKey, &p.Keys, &p.SeenAt)
+		err = row.Scan(&p.ID, &p.Kind, &p.Host, &p.PID, &p.ActiveKey, &p.Keys, &p.StartedAt, &p.SeenAt)
 		return p, err
 	})
 	return list, failed("list the processes", err)

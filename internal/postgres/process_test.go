@@ -21,7 +21,7 @@ func TestProcessesKnowEachOther(t *testing.T) {
 	register := func(p domain.Process, fault error, want ...domain.Process) {
 		t.Helper()
 		err := store.RegisterProcess(t.Context(), p, func(others []domain.Process) error {
-			if diff := cmp.Diff(want, others, cmpopts.IgnoreFields(domain.Process{}, "SeenAt"), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, others, cmpopts.IgnoreFields(domain.Process{}, "StartedAt", "SeenAt"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s sees (-want +got):\n%s", p.Kind, diff)
 			}
 			return fault
