@@ -79,7 +79,7 @@ func cppBindStructured(w *walker, n int, over string) {
 	if w.Kind(n) == "reference_declarator" {
 		n = w.Last(n)
 	}
-	names := goExpressions(w, n)
+	names := w.named(n)
 	for i, name := range names {
 		typ := ""
 		if len(names) == 2 && strings.HasPrefix(lastPart(over), "map<") || strings.Contains(over, "_map<") {

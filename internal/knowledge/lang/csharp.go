@@ -67,7 +67,7 @@ func csRules() rules {
 			"member_binding_expression":         skip,
 			"argument":                          csArgument,
 			"generic_name":                      csTypeUse,
-			"identifier":                        csName,
+			"identifier":                        valueUse,
 		},
 	}
 }

@@ -59,13 +59,6 @@ func csTypeUse(w *walker, n int) {
 	}
 }
 
-// csName notes a class that is named as a value: properties and fields are bound.
-func csName(w *walker, n int) {
-	if _, bound := w.lookup(w.Content(n)); !bound {
-		nameUse(w, n)
-	}
-}
-
 // csParameters reads a list of parameters; one that takes many has no node of its own.
 func csParameters(w *walker, n int) {
 	if name := w.Field(n, "name"); name >= 0 {

@@ -102,18 +102,8 @@ func goSpecTypes(w *walker, spec int) func(i int) string {
 		typ := goTypeText(w, t)
 		return func(int) string { return typ }
 	}
-	values := goExpressions(w, w.Field(spec, "value"))
+	values := w.named(w.Field(spec, "value"))
 	return func(i int) string { return goValueAt(w, values, i) }
-}
-
-func goExpressions(w *walker, list int) []int {
-	var values []int
-	for c := range w.Children(list) {
-		if w.Named(c) && w.Kind(c) != "comment" {
-			values = append(values, c)
-		}
-	}
-	return values
 }
 
 // goValueAt gives the type of the i-th of the values assigned; of a call with several
@@ -300,7 +290,7 @@ func goValue(w *walker, n int) {
 
 // goNoteAssertion keeps "var _ I = (*T)(nil)", which says that T implements I.
 func goNoteAssertion(w *walker, n int) {
-	typ, values := w.Field(n, "type"), goExpressions(w, w.Field(n, "value"))
+	typ, values := w.Field(n, "type"), w.named(w.Field(n, "value"))
 	if typ < 0 || len(values) != 1 {
 		return
 	}

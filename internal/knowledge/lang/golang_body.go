@@ -34,8 +34,8 @@ func goTypeSwitch(w *walker, n int) {
 func goShortVar(w *walker, n int) {
 	left, right := w.Field(n, "left"), w.Field(n, "right")
 	w.visit(right)
-	values := goExpressions(w, right)
-	for i, name := range goExpressions(w, left) {
+	values := w.named(right)
+	for i, name := range w.named(left) {
 		w.bindLocal(w.Content(name), goValueAt(w, values, i))
 	}
 }
@@ -43,7 +43,7 @@ func goShortVar(w *walker, n int) {
 func goReceive(w *walker, n int) {
 	right := w.Field(n, "right")
 	w.visit(right)
-	for i, name := range goExpressions(w, w.Field(n, "left")) {
+	for i, name := range w.named(w.Field(n, "left")) {
 		typ := ""
 		if i == 0 {
 			typ = goTypeOf(w, right, maxSteps)
@@ -56,7 +56,7 @@ func goRange(w *walker, n int) {
 	right := w.Field(n, "right")
 	w.visit(right)
 	over := goTypeOf(w, right, maxSteps)
-	for i, name := range goExpressions(w, w.Field(n, "left")) {
+	for i, name := range w.named(w.Field(n, "left")) {
 		typ := ""
 		switch {
 		case i == 1:

@@ -47,7 +47,7 @@ func ktRules() rules {
 			"callable_reference":    ktReference,
 			"value_argument":        ktArgument,
 			"user_type":             ktTypeUse,
-			"identifier":            csName,
+			"identifier":            valueUse,
 		},
 	}
 }

@@ -197,7 +197,7 @@ func ktFor(w *walker, n int) {
 		}
 		w.bindLocal(w.Content(name), typ)
 	}
-	for i, c := range goExpressions(w, variable) {
+	for i, c := range w.named(variable) {
 		if w.Kind(c) == "variable_declaration" {
 			pair := ""
 			if over := ktTypeOf(w, over, maxSteps); i == 1 {
@@ -256,7 +256,7 @@ func ktArgument(w *walker, n int) {
 }
 
 func ktInfix(w *walker, n int) {
-	parts := goExpressions(w, n)
+	parts := w.named(n)
 	if len(parts) == 3 && w.Kind(parts[1]) == "identifier" {
 		if name := w.Content(parts[1]); !w.g.builtins[name] {
 			w.calls(call{node: parts[1], name: name, receiver: parts[0], recvType: ktTypes.receiver(w, parts[0]), args: 1})

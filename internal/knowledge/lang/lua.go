@@ -132,7 +132,7 @@ func luaAssignment(w *walker, n int) { luaAssign(w, n, n, false) }
 
 // luaAssign reads an assignment: at file level its names are symbols.
 func luaAssign(w *walker, n, whole int, local bool) {
-	names, values := goExpressions(w, w.Child(n, "variable_list")), goExpressions(w, w.Child(n, "expression_list"))
+	names, values := w.named(w.Child(n, "variable_list")), w.named(w.Child(n, "expression_list"))
 	for i, name := range names {
 		value := none
 		if i < len(values) {

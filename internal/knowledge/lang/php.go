@@ -162,7 +162,7 @@ func phpBases(w *walker, n, body int) (bases []domain.TypeRef) {
 // phpFields gives the properties whose type is known: declared, promoted from a parameter,
 // or assigned in the constructor.
 func phpFields(w *walker, body int, self string) []domain.Field {
-	set := pyFieldSet{at: make(map[string]bool)}
+	set := newFieldSet()
 	was := w.self
 	w.self = self
 	defer func() { w.self = was }()
@@ -180,14 +180,14 @@ func phpFields(w *walker, body int, self string) []domain.Field {
 			}
 		case "method_declaration":
 			if w.Content(w.Field(c, "name")) == "__construct" {
-				phpConstructorFields(w, c, &set)
+				phpConstructorFields(w, c, set)
 			}
 		}
 	}
 	return set.fields
 }
 
-func phpConstructorFields(w *walker, n int, set *pyFieldSet) {
+func phpConstructorFields(w *walker, n int, set *fieldSet) {
 	w.push()
 	defer w.pop()
 	for p := range w.Children(w.Field(n, "parameters")) {

@@ -75,7 +75,7 @@ func pyClassPattern(w *walker, n int) {
 func pyFor(w *walker, n int) {
 	left, right := w.Field(n, "left"), w.Field(n, "right")
 	w.visit(right)
-	over, names := pyTypeOf(w, right, maxSteps), goExpressions(w, left)
+	over, names := pyTypeOf(w, right, maxSteps), w.named(left)
 	pyBindPattern(w, left, pyContainers.key(over))
 	if len(names) == 2 && w.Kind(right) == "call" {
 		pyBindPair(w, names, right)
@@ -177,7 +177,7 @@ func pyInstanceOf(w *walker, n int) (name, typ string) {
 	if w.Kind(n) != "call" || w.Content(w.Field(n, "function")) != "isinstance" {
 		return "", ""
 	}
-	args := goExpressions(w, w.Field(n, "arguments"))
+	args := w.named(w.Field(n, "arguments"))
 	if len(args) != 2 || w.Kind(args[0]) != "identifier" {
 		return "", ""
 	}

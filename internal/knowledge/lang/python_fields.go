@@ -6,24 +6,10 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// pyFieldSet collects the fields of a class; what is known first stays.
-type pyFieldSet struct {
-	fields []domain.Field
-	at     map[string]bool
-}
-
-func (s *pyFieldSet) add(w *walker, name, typ string) {
-	if typ == "" || s.at[name] {
-		return
-	}
-	s.at[name] = true
-	s.fields = append(s.fields, domain.Field{Name: w.intern(name), Type: w.intern(typ)})
-}
-
 // pyFields finds the attributes of a class whose type its text tells: annotated or
 // assigned in its body, assigned to self in a method, or a property.
 func pyFields(w *walker, body int, self string) []domain.Field {
-	set := pyFieldSet{at: make(map[string]bool)}
+	set := newFieldSet()
 	was := w.self
 	w.self = self
 	defer func() { w.self = was }()
@@ -34,7 +20,7 @@ func pyFields(w *walker, body int, self string) []domain.Field {
 				set.add(w, w.Content(left), pyAssignedType(w, inner))
 			}
 		case "function_definition":
-			pySelfFields(w, c, &set)
+			pySelfFields(w, c, set)
 		case "decorated_definition":
 			def := w.Field(c, "definition")
 			if w.Kind(def) != "function_definition" {
@@ -43,7 +29,7 @@ func pyFields(w *walker, body int, self string) []domain.Field {
 			if pyHasDecorator(w, c, "property", "cached_property") {
 				set.add(w, w.Content(w.Field(def, "name")), pyTypeText(w, w.Field(def, "return_type")))
 			} else if !pyHasDecorator(w, c, "staticmethod", "classmethod") {
-				pySelfFields(w, def, &set)
+				pySelfFields(w, def, set)
 			}
 		}
 	}
@@ -52,7 +38,7 @@ func pyFields(w *walker, body int, self string) []domain.Field {
 
 // pySelfFields reads the assignments to self of one method, in order, with its parameters
 // and locals bound.
-func pySelfFields(w *walker, method int, set *pyFieldSet) {
+func pySelfFields(w *walker, method int, set *fieldSet) {
 	w.push()
 	defer w.pop()
 	params := w.Field(method, "parameters")
@@ -96,8 +82,8 @@ func pyBindAssignment(w *walker, n int) {
 		pyBind(w, left, typ)
 	case "pattern_list", "tuple_pattern", "list_pattern":
 		pyBindPattern(w, left, "")
-		values := goExpressions(w, right)
-		for i, name := range goExpressions(w, left) {
+		values := w.named(right)
+		for i, name := range w.named(left) {
 			if w.Kind(right) == "expression_list" && i < len(values) {
 				pyBindPattern(w, name, pyTypeOf(w, values[i], maxSteps))
 			}

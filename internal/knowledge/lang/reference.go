@@ -93,6 +93,13 @@ func nameUse(w *walker, n int) {
 	}
 }
 
+// valueUse is nameUse for languages whose fields may be named alone: those are bound.
+func valueUse(w *walker, n int) {
+	if _, bound := w.lookup(w.Content(n)); !bound {
+		nameUse(w, n)
+	}
+}
+
 // arguments counts the arguments in a list; -1 where one stands for many.
 func (w *walker) arguments(list int, spread ...string) int {
 	if list < 0 {
@@ -119,21 +126,6 @@ func step(base, next string) string {
 		return ""
 	}
 	return base + "!" + next
-}
-
-// fieldOf gives the type of a field of a type: that which the file declares, or a chain.
-func (w *walker) fieldOf(typ, field string) string {
-	if typ == "" || strings.HasSuffix(field, ")") || strings.Contains(typ, "!") {
-		return step(typ, field)
-	}
-	bare := strings.TrimLeft(typ, "*&?")
-	if i := strings.IndexAny(bare, "<[?"); i > 0 {
-		bare = bare[:i]
-	}
-	if known, ok := w.fieldTypes[bare+"."+field]; ok {
-		return known
-	}
-	return step(typ, field)
 }
 
 // member adds a member to an expression that is a dotted name so far, or a chain.

@@ -105,7 +105,7 @@ func rubyMixins(w *walker, body int) (bases []domain.TypeRef) {
 
 // rubyFields gives the instance variables whose type an assignment tells.
 func rubyFields(w *walker, body int, self string) []domain.Field {
-	set := pyFieldSet{at: make(map[string]bool)}
+	set := newFieldSet()
 	was := w.self
 	w.self = self
 	w.push()

@@ -198,7 +198,7 @@ func rustFor(w *walker, n int) {
 	w.visit(value)
 	w.push()
 	over := rustTypeOf(w, value, maxSteps)
-	names := goExpressions(w, pattern)
+	names := w.named(pattern)
 	switch {
 	case w.Kind(pattern) == "tuple_pattern" && len(names) == 2 && rustEnumerates(w, value):
 		rustBind(w, names[0], "usize")

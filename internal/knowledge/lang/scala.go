@@ -53,7 +53,7 @@ func scalaRules() rules {
 			"annotation":             scalaAnnotation,
 			"type_identifier":        useHere,
 			"stable_type_identifier": useHere,
-			"identifier":             csName,
+			"identifier":             valueUse,
 		},
 	}
 }

@@ -139,7 +139,7 @@ func scalaBind(w *walker, n int, typ string) {
 
 // scalaEnumerator reads one line of a for: a generator binds the elements.
 func scalaEnumerator(w *walker, n int) {
-	parts := goExpressions(w, n)
+	parts := w.named(n)
 	if len(parts) < 2 {
 		w.inside(n)
 		return

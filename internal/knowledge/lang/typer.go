@@ -1,10 +1,6 @@
 package lang
 
-import (
-	"strings"
-
-	"github.com/harvest-engine/harvest/internal/domain"
-)
+import "strings"
 
 // typer finds types of expressions in languages that write them much alike.
 type typer struct {
@@ -86,14 +82,6 @@ var selfWords = words("this self super base $this")
 func (t *typer) hint(w *walker, function int, method, recvType string) {
 	if function >= 0 && t.elements[method] {
 		w.hints[function] = t.containers.element(recvType)
-	}
-}
-
-// bindFields binds the fields of a class by their bare names, where its methods may use
-// them so.
-func (w *walker) bindFields(fields []domain.Field) {
-	for _, f := range fields {
-		w.bind(f.Name, binding{typ: f.Type})
 	}
 }
 

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"context"
+	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/knowledge/lang/syntax"
@@ -123,6 +124,17 @@ next:
 		}
 		w.visit(c)
 	}
+}
+
+// named gives the children of n that are rules of the grammar, but comments.
+func (w *walker) named(n int) []int {
+	var nodes []int
+	for c := range w.Children(n) {
+		if w.Named(c) && !strings.HasSuffix(w.Kind(c), "comment") {
+			nodes = append(nodes, c)
+		}
+	}
+	return nodes
 }
 
 // scoped is a handler that walks below n in a scope of its own.
