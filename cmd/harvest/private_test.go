@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"google.golang.org/protobuf/proto"
@@ -57,7 +56,7 @@ func servePrivately(t *testing.T, dir string) string {
 // read has a repository read and gives its run at the end.
 func (r *rig) read(t *testing.T, s client.Source) domain.Ingest {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	run, err := r.api.AddRepository(ctx, s)
 	if err != nil {

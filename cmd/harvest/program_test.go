@@ -212,7 +212,7 @@ func connectTo(t *testing.T, h home) *client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := client.New(running.API, token, time.Minute)
+	c := client.New(running.API, token, patience)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -220,7 +220,7 @@ func connectTo(t *testing.T, h home) *client.Client {
 // begin asks the slow question, and gives the turn's id once its first step is done.
 func begin(t *testing.T, h home) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	id, events, err := connectTo(t, h).Ask(ctx, client.Query{Query: "What is slow?"}, domain.NewID())
 	if err != nil {
@@ -241,7 +241,7 @@ func begin(t *testing.T, h home) string {
 // await follows a turn to its end.
 func await(t *testing.T, h home, id string) domain.Turn {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	api := connectTo(t, h)
 	for event, err := range api.FollowTurn(ctx, id) {

@@ -18,6 +18,9 @@ import (
 	"github.com/harvest-engine/harvest/internal/testkit"
 )
 
+// patience bounds waits for what must come: generous, since machines under test are busy.
+const patience = 5 * time.Minute
+
 // rig is Harvest as `up` puts it together, in the process of the test and on its servers.
 type rig struct {
 	*assembly
@@ -82,7 +85,7 @@ func runRig(t *testing.T, cfg *config.Config, on testkit.Servers) *rig {
 		over <- err
 		t.Fatalf("the run ended before it was ready: %v", err)
 	}
-	r.api = client.New(r.base, r.token, time.Minute)
+	r.api = client.New(r.base, r.token, patience)
 	t.Cleanup(r.api.Close)
 	return r
 }
@@ -106,7 +109,7 @@ func rigLog(t *testing.T, dir string) zerolog.Logger {
 // ask follows a turn to its end and gives its events and the turn.
 func (r *rig) ask(t *testing.T, q client.Query) ([]client.Event, domain.Turn) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	id, following, err := r.api.Ask(ctx, q, domain.NewID())
 	if err != nil {

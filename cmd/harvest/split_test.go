@@ -108,11 +108,11 @@ func (s split) end(t *testing.T, half string, args ...string) (out string, code 
 // connect waits for the API and gives a client of it.
 func (s split) connect(t *testing.T) *client.Client {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(patience)
 	for {
 		token, err := readToken(filepath.Join(s.dir, "serve"))
 		if err == nil {
-			c := client.New("http://127.0.0.1:"+strconv.Itoa(s.port), token, time.Minute)
+			c := client.New("http://127.0.0.1:"+strconv.Itoa(s.port), token, patience)
 			if c.Ready(t.Context()) == nil {
 				t.Cleanup(c.Close)
 				return c

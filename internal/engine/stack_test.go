@@ -30,6 +30,9 @@ import (
 	"github.com/harvest-engine/harvest/workflows"
 )
 
+// patience bounds waits for what must come: generous, since machines under test are busy.
+const patience = 5 * time.Minute
+
 // replays holds recorded histories, and the key of all payloads of these tests.
 const replays = "../../workflows/testdata/replay"
 
@@ -166,7 +169,7 @@ func (s *stack) historyOf(t *testing.T, id, runID string) []*historypb.HistoryEv
 // end follows a run to its end and gives its events.
 func (s *stack) end(t *testing.T, id string) (domain.Ingest, []domain.Event) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	var events []domain.Event
 	for event, err := range s.FollowIngest(ctx, id, domain.Cursor{}) {
@@ -292,7 +295,7 @@ func TestIngestOnTheStack(t *testing.T) {
 // closed waits for a workflow to close, whatever its outcome.
 func closed(t *testing.T, client sdkclient.Client, id string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	_ = client.GetWorkflow(ctx, id, "").Get(ctx, nil)
 	if ctx.Err() != nil {
@@ -471,7 +474,7 @@ func TestWatchOnTheStack(t *testing.T) {
 // watchResult waits for the newest run of a schedule that was just triggered.
 func watchResult(t *testing.T, client sdkclient.Client, handle sdkclient.ScheduleHandle) (result workflows.IngestResult) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	for ctx.Err() == nil {
 		described, err := handle.Describe(ctx)

@@ -84,7 +84,7 @@ func size(t *testing.T, s *stack, id string) (events, bytes int) {
 
 func wait(t *testing.T, s *stack, id string) domain.Turn {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	turn, err := s.WaitTurn(ctx, id)
 	if err != nil {
