@@ -89,7 +89,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 		return databaseFault(err)
 	}
 	a.store = postgres.NewStore(a.pool, postgres.WithSealer(seal))
-	a.code = pg.New(a.pool, pg.OnSweepError(func(err error) { a.log.Warn().Err(err).Msg("graph_sweep_postponed") }))
+	a.code = pg.New(a.pool, pg.OnSweepError(a.sweepFailed))
 	if a.graph, a.tools, err = a.openGraph(ctx); err != nil {
 		return err
 	}

@@ -18,13 +18,18 @@ func (a *assembly) openGraph(ctx context.Context) (graph.Backend, *tools.Registr
 	if a.cfg.Graph.Backend != backendNeo4j {
 		return a.code, tools.All(tools.Code{Sources: a.code, Graph: a.code, Local: true}, nil), nil
 	}
-	store, err := neo4j.Open(ctx, neo4jConfig(a.cfg.Neo4j), a.code)
+	config := neo4jConfig(a.cfg.Neo4j)
+	config.OnSweepError = a.sweepFailed
+	store, err := neo4j.Open(ctx, config, a.code)
 	if err != nil {
 		return nil, nil, err
 	}
 	a.closeGraph = store.Close
 	return store, tools.All(tools.Code{Sources: a.code, Graph: store}, store), nil
 }
+
+// sweepFailed logs that superseded versions are still there: the next publication tries again.
+func (a *assembly) sweepFailed(err error) { a.log.Warn().Err(err).Msg("graph_sweep_postponed") }
 
 func neo4jConfig(c *config.Neo4j) neo4j.Config {
 	return neo4j.Config{URI: c.URI, User: c.User, Password: c.Password.Reveal(), Database: c.Database}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -21,6 +22,8 @@ type loader struct {
 	store *Store
 	spec  graph.VersionSpec
 	id    int64 // of the snapshot
+
+	mayBeLive atomic.Bool // the sources were told to publish, and did or may have
 
 	mu      sync.Mutex
 	put     map[graph.ResolvedID]bool
@@ -251,9 +254,13 @@ func inBatches[T any](ctx context.Context, session neo4j.SessionWithContext, cyp
 	return nil
 }
 
-// Discard removes what was put.
+// Discard removes what was put, unless the sources have made it live. Where they may have,
+// nothing is removed: a commit may still be on its way, and the sweep knows in an hour.
 func (l *loader) Discard(ctx context.Context) error {
-	if err := l.store.remove(ctx, []int64{l.id}); err != nil {
+	if l.mayBeLive.Load() {
+		return nil
+	}
+	if err := l.store.removeDead(ctx, l.spec.Repo, []int64{l.id}); err != nil {
 		return fmt.Errorf("discard the load of %s: %w", l.spec.Repo, err)
 	}
 	return nil

@@ -24,6 +24,7 @@ func TestStore(t *testing.T) {
 		graphtest.Run(t, func(testing.TB) (graph.Sources, graph.Backend) { return sources, store })
 	})
 	t.Run("the schema of existing users", func(t *testing.T) { testSchema(t, sources, store, server) })
+	t.Run("publications with faults", func(t *testing.T) { testFaults(t, sources, server) })
 	t.Run("queries by hand", func(t *testing.T) { testReads(t, store, server) })
 	t.Run("queries that must not run", func(t *testing.T) { testRefusals(t, store, server) })
 	t.Run("the read session", func(t *testing.T) { testReadSession(t, server) })

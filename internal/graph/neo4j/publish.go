@@ -3,6 +3,7 @@ package neo4j
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -23,8 +24,9 @@ func (l *loader) Publish(ctx context.Context, files []graph.VersionFile, load fu
 	if err != nil {
 		return domain.VersionDetail{}, err
 	}
+	// The version is live: what could not be swept now, the next publication sweeps.
 	if err := l.store.sweep(ctx, l.spec.Repo); err != nil {
-		return domain.VersionDetail{}, err
+		l.store.warn(fmt.Errorf("sweep %s: %w", l.spec.Repo, err))
 	}
 	return detail, nil
 }
@@ -137,6 +139,8 @@ func (l *loader) flip(ctx context.Context, files []graph.VersionFile) (domain.Ve
 	}
 	defer tx.Close(ctx) //nolint:errcheck // rolls back what was not committed
 	detail, err := l.store.sources.PublishAs(ctx, l.id, l.spec, files, l.symbols)
+	// An error without a code may hide a commit whose answer was lost.
+	l.mayBeLive.Store(err == nil || domain.CodeOf(err) == domain.CodeInternal)
 	if err != nil {
 		return domain.VersionDetail{}, err
 	}
@@ -177,21 +181,20 @@ RETURN v.snapshot AS id`, map[string]any{"repo": repo})
 	if err != nil {
 		return told(err, "look for superseded snapshots")
 	}
+	return s.removeDead(ctx, repo, candidates)
+}
+
+// removeDead removes those of a repository's snapshots that are not live in the sources.
+func (s *Store) removeDead(ctx context.Context, repo string, ids []int64) error {
 	live, err := s.sources.Snapshots(ctx, []string{repo}, nil)
-	if err != nil {
+	if err != nil && domain.CodeOf(err) != domain.CodeNotFound { // of a deleted repository nothing is live
 		return err
 	}
 	isLive := map[int64]bool{}
 	for _, v := range live {
 		isLive[v.ID] = true
 	}
-	var dead []int64
-	for _, id := range candidates {
-		if !isLive[id] {
-			dead = append(dead, id)
-		}
-	}
-	return s.remove(ctx, dead)
+	return s.remove(ctx, slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return isLive[id] }))
 }
 
 // remove deletes snapshots with all their nodes. They are marked first: a reader that was on

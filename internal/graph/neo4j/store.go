@@ -40,6 +40,10 @@ type Config struct {
 	User     string
 	Password string
 	Database string // "" for the user's default
+
+	// OnSweepError is told when the removal of superseded snapshots failed; nil: nobody is.
+	// Nothing is lost by that: the next publication tries again.
+	OnSweepError func(error)
 }
 
 // Sources is what the graph asks of the store of contents and versions.
@@ -55,6 +59,7 @@ type Store struct {
 	driver   neo4j.DriverWithContext
 	database string
 	sources  Sources
+	warn     func(error)
 	outlines sync.Map // snapshot id → graph.Outline: snapshots never change
 }
 
@@ -69,7 +74,10 @@ func Open(ctx context.Context, config Config, sources Sources) (*Store, error) {
 	if err != nil {
 		return nil, domain.Wrap(domain.CodeInvalid, err, "%q is not the address of a Neo4j server", config.URI)
 	}
-	s := &Store{driver: driver, database: config.Database, sources: sources}
+	s := &Store{driver: driver, database: config.Database, sources: sources, warn: config.OnSweepError}
+	if s.warn == nil {
+		s.warn = func(error) {}
+	}
 	if err := s.prepare(ctx); err != nil {
 		_ = driver.Close(ctx) // the first error is the one to tell
 		return nil, err
