@@ -142,7 +142,8 @@ const (
 type SymbolKey struct {
 	Path string `json:"path"`
 	// Local is the qualified name; of the second and later symbols of that qualified name
-	// in the file it is followed by "@" and the start line.
+	// in the file it is followed by "@" and the start line, and of the second and later of
+	// these on one line by "." and a number from 2.
 	Local string `json:"local"`
 }
 
@@ -154,6 +155,9 @@ func LocalNames(symbols []Symbol) []string {
 		name := s.QualifiedName()
 		if seen[name] {
 			name += "@" + strconv.Itoa(s.StartLine)
+		}
+		for at, n := name, 2; seen[name]; n++ {
+			name = at + "." + strconv.Itoa(n)
 		}
 		seen[name] = true
 		names[i] = name

@@ -59,8 +59,9 @@ func TestLocalNames(t *testing.T) {
 	got := domain.LocalNames([]domain.Symbol{
 		{Name: "Close", Receiver: "A", StartLine: 3}, {Name: "Close", Receiver: "B", StartLine: 9},
 		{Name: "init", StartLine: 20}, {Name: "init", StartLine: 30},
+		{Name: "init", StartLine: 30}, {Name: "init", StartLine: 30},
 	})
-	want := []string{"A.Close", "B.Close", "init", "init@30"}
+	want := []string{"A.Close", "B.Close", "init", "init@30", "init@30.2", "init@30.3"}
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("name %d = %q, want %q", i, got[i], want[i])

@@ -12,14 +12,12 @@ type Alternative struct {
 }
 
 // Alternatives gives the readings of the name that ref holds, the least qualified first, and the
-// start line that an "@line" suffix asks for (0 for none). "a.b.c" is c of a.b, b.c of a, or
+// start line that an "@line" suffix asks for (0 for none; see Nth). "a.b.c" is c of a.b, b.c of a, or
 // a name with two points in it. "::", "#" and "->" separate like points, and "(*T)" is T.
 func (ref SymbolRef) Alternatives() (readings []Alternative, startLine int) {
 	name := strings.TrimSpace(ref.Name)
-	if at := strings.LastIndexByte(name, '@'); at > 0 {
-		if n, err := strconv.Atoi(name[at+1:]); err == nil && n > 0 {
-			name, startLine = name[:at], n
-		}
+	if bare, line, _, ok := cutPlace(name); ok {
+		name, startLine = bare, line
 	}
 	name = strings.TrimSuffix(name, "()")
 	readings = []Alternative{{Name: name}}
@@ -35,6 +33,32 @@ func (ref SymbolRef) Alternatives() (readings []Alternative, startLine int) {
 		}
 	}
 	return readings, startLine
+}
+
+// Nth is which of several symbols of one name on one line an "@line.nth" suffix asks for, from
+// 2; 0 where the name has none.
+func (ref SymbolRef) Nth() int {
+	_, _, nth, _ := cutPlace(strings.TrimSpace(ref.Name))
+	return nth
+}
+
+// cutPlace takes the "@line" or "@line.nth" off a Local.
+func cutPlace(name string) (bare string, line, nth int, ok bool) {
+	at := strings.LastIndexByte(name, '@')
+	if at <= 0 {
+		return name, 0, 0, false
+	}
+	lineText, nthText, numbered := strings.Cut(name[at+1:], ".")
+	line, err := strconv.Atoi(lineText)
+	if err != nil || line <= 0 {
+		return name, 0, 0, false
+	}
+	if numbered {
+		if nth, err = strconv.Atoi(nthText); err != nil || nth < 2 {
+			return name, 0, 0, false
+		}
+	}
+	return name[:at], line, nth, true
 }
 
 var separators = strings.NewReplacer("::", ".", "#", ".", "->", ".", "(*", "", "(", "", ")", "")

@@ -43,6 +43,7 @@ func Run(t *testing.T, open Open) {
 		{"deletion", testDelete},
 		{"names with slashes and of any script", testNames},
 		{"symbols of one name in a file", testSameName},
+		{"symbols of one name on a line", testOneLine},
 		{"symbols are found by reference", testFindSymbols},
 		{"symbols at a line", testSymbolsAtLine},
 		{"file symbols", testFileSymbols},

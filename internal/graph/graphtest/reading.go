@@ -31,6 +31,17 @@ func testSameName(w *world) {
 	}
 }
 
+// testOneLine has several symbols of one name on one line, as generated and minified code has.
+func testOneLine(w *world) {
+	w.load("v1", file{path: "a.js", text: "a", lang: "javascript", symbols: []domain.Symbol{fn("f", 1), fn("f", 9), fn("f", 9), fn("f", 9), fn("g", 12)},
+		edges: []edge{call("g", "a.js:f@9.2", 13), call("f@9.3", "a.js:f@9", 10)}})
+	w.same("each has a name of its own", ids(must(w.backend.FileSymbols(w.ctx, graph.FileRef{Repo: w.repo, Version: "v1", Path: "a.js"}))(w)),
+		"a.js:f", "a.js:f@9", "a.js:f@9.2", "a.js:f@9.3", "a.js:g")
+	w.same("and is found by it", ids(must(w.backend.FindSymbols(w.ctx, w.ref("v1", "f@9.3")))(w)), "a.js:f@9.3")
+	w.same("callers of the second", places(w.callers("v1", "f@9.2", 1)), "a.js:g@a.js:13")
+	w.same("callees of the third", places(w.callees("v1", "f@9.3")), "a.js:f@9@a.js:10")
+}
+
 func testFindSymbols(w *world) {
 	w.load("v1",
 		file{path: "net/http/server.go", text: "1", symbols: []domain.Symbol{typ("Server", domain.KindStruct, 1), method("Server", "Serve", 10), fn("Get", 20)}},

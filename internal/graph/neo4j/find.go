@@ -3,6 +3,7 @@ package neo4j
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ RETURN`+hitFields+`ORDER BY n.end_line - n.start_line, n.ord DESC`, fileParams(a
 const seedsCypher = `
 UNWIND $names AS name
 MATCH (n:HarvestSymbol {snapshot: $id, name: name})
-WHERE ($file = '' OR n.file = $file) AND ($start = 0 OR n.start_line = $start)
+WHERE ($file = '' OR n.file = $file) AND ($start = 0 OR n.start_line = $start) AND n.local ENDS WITH $nth
   AND ($line = 0 OR n.start_line <= $line AND $line <= n.end_line)
 RETURN` + hitFields
 
@@ -91,7 +92,11 @@ func seeds(ctx context.Context, tx runner, at graph.Snapshot, ref graph.SymbolRe
 	for _, r := range readings {
 		names = append(names, r.Name)
 	}
-	all, err := rows(ctx, tx, foundOf(at), seedsCypher, map[string]any{"id": at.ID, "names": slices.Compact(names), "file": ref.File, "start": start, "line": ref.Line})
+	nth := ""
+	if n := ref.Nth(); n > 0 {
+		nth = fmt.Sprintf("@%d.%d", start, n)
+	}
+	all, err := rows(ctx, tx, foundOf(at), seedsCypher, map[string]any{"id": at.ID, "names": slices.Compact(names), "file": ref.File, "start": start, "line": ref.Line, "nth": nth})
 	if err != nil {
 		return nil, err
 	}

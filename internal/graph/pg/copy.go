@@ -11,7 +11,7 @@ import (
 )
 
 var symbolColumns = []string{"key_id", "file_id", "ord", "start_line", "end_line", "repo_id", "kind", "rank",
-	"class", "exported", "dup", "name", "receiver", "folded", "words", "signature", "doc"}
+	"class", "exported", "dup", "nth", "name", "receiver", "folded", "words", "signature", "doc"}
 
 // copySymbols streams the symbols of new files.
 func (l *loader) copySymbols(ctx context.Context, tx pgx.Tx, batch []*staged) error {
@@ -41,7 +41,7 @@ func symbolRow(repo int32, f *staged, ord int) []any {
 	words := graph.Words(name)
 	return []any{
 		keyOf(repo, f.path, clean(local)), f.fileID, int32(ord), int32(s.StartLine), int32(s.EndLine), repo,
-		kindCode(s.Kind), int16(graph.Rank(f.path, s)), s.Kind.Class(), s.Exported, local != s.QualifiedName(),
+		kindCode(s.Kind), int16(graph.Rank(f.path, s)), s.Kind.Class(), s.Exported, local != s.QualifiedName(), int16(graph.SymbolRef{Name: local}.Nth()),
 		name, clean(s.Receiver), graph.Fold(name), " " + strings.Join(words, " "), clean(s.Signature), clean(s.Doc),
 	}
 }

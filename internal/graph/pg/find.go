@@ -18,7 +18,7 @@ import (
 // 0) make it look up a few rows by index instead of joining whole tables.
 const seedsSQL = `
 with q as materialized (
-    select @repo::text as repo, @tag::text as tag, @path::text as path, @line::int as line, @start::int as start,
+    select @repo::text as repo, @tag::text as tag, @path::text as path, @line::int as line, @start::int as start, @nth::int as nth,
         @place::text as place, @limit::int as most, @depth::int as depth
 ), v as materialized (
     select v.id, v.repo_id from q join repositories r on r.name = q.repo join versions v on v.repo_id = r.id and v.tag = q.tag
@@ -42,7 +42,7 @@ with q as materialized (
         where f.id = c.file_id and vf.version_id = v.id and vf.file_id = c.file_id and (q.path = '' or f.path = q.path)
         offset 0
     ) f
-    where (q.start = 0 or c.start_line = q.start) and (q.line = 0 or q.line between c.start_line and c.end_line)
+    where (q.start = 0 or c.start_line = q.start) and (q.nth = 0 or c.nth = q.nth) and (q.line = 0 or q.line between c.start_line and c.end_line)
 ), seeds as (
     select c.* from candidates c
     where c.tier < 9 and c.tier = (select min(tier) from candidates)
@@ -51,7 +51,7 @@ with q as materialized (
 const findSQL = seedsSQL + `
 select ` + hitColumns + `
 from seeds s, lateral (select s.path) f
-order by s.dup, (s.receiver <> ''), s.rank, f.path collate "C", s.start_line
+order by s.dup, (s.receiver <> ''), s.rank, f.path collate "C", s.start_line, s.nth
 limit 200`
 
 // FindSymbols gives every symbol that ref may mean, best first, at most 200 of them.
@@ -84,7 +84,7 @@ func seedArgs(ref graph.SymbolRef) pgx.NamedArgs {
 			place = graph.PlacePattern(qualifiers[i])
 		}
 	}
-	return pgx.NamedArgs{"repo": ref.Repo, "tag": ref.Version, "path": clean(ref.File), "line": ref.Line, "start": start,
+	return pgx.NamedArgs{"repo": ref.Repo, "tag": ref.Version, "path": clean(ref.File), "line": ref.Line, "start": start, "nth": ref.Nth(),
 		"folded": folded, "names": names, "qualifiers": qualifiers, "place": place, "limit": 0, "depth": 1}
 }
 

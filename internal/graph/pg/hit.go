@@ -11,17 +11,18 @@ import (
 )
 
 // hitColumns are the columns of symbols s and source_files f that make a graph.Hit.
-const hitColumns = `s.name, s.receiver, s.kind, s.signature, s.doc, s.start_line, s.end_line, s.exported, s.dup, f.path`
+const hitColumns = `s.name, s.receiver, s.kind, s.signature, s.doc, s.start_line, s.end_line, s.exported, s.dup, s.nth, f.path`
 
 // hitRow scans hitColumns.
 type hitRow struct {
 	graph.Hit
 	kind int16
 	dup  bool
+	nth  int16
 }
 
 func (h *hitRow) targets() []any {
-	return []any{&h.Name, &h.Receiver, &h.kind, &h.Signature, &h.Doc, &h.StartLine, &h.EndLine, &h.Exported, &h.dup, &h.Path}
+	return []any{&h.Name, &h.Receiver, &h.kind, &h.Signature, &h.Doc, &h.StartLine, &h.EndLine, &h.Exported, &h.dup, &h.nth, &h.Path}
 }
 
 // hit completes the scanned symbol.
@@ -31,6 +32,9 @@ func (h *hitRow) hit(repo, version string) graph.Hit {
 	h.Local = h.QualifiedName()
 	if h.dup {
 		h.Local += "@" + strconv.Itoa(h.StartLine)
+	}
+	if h.nth > 0 {
+		h.Local += "." + strconv.Itoa(int(h.nth))
 	}
 	return h.Hit
 }

@@ -14,7 +14,7 @@ import (
 const siteColumns = `
     coalesce(s.name, ''), coalesce(s.receiver, ''), coalesce(s.kind, 0::smallint), coalesce(s.signature, ''),
     coalesce(s.doc, ''), coalesce(s.start_line, 0), coalesce(s.end_line, 0), coalesce(s.exported, false),
-    coalesce(s.dup, false), f.path`
+    coalesce(s.dup, false), coalesce(s.nth, 0::smallint), f.path`
 
 // callersSQL walks the calls (edges of kind 1) backwards from the seeds, level by level, each
 // symbol once at its least depth and 5000 at most, then collects the calls of all that it
