@@ -97,6 +97,32 @@ func TestCutOffCallsAreNotRun(t *testing.T) {
 	}
 }
 
+func TestCallsWithoutAnObjectAreNotRun(t *testing.T) {
+	t.Parallel()
+	broken := calling("", "peek")
+	broken.Calls[0].Input = json.RawMessage(`{"malformed_input":"{\"query\":"}`)
+	r := newRig(t, rounds(broken, scripted.Round{Text: cited}))
+	turn, events := r.ask(query("Where does it start?"))
+	if r.probe("peek").runs.Load() != 0 {
+		t.Error("a call whose input is no JSON object was run")
+	}
+	if result := first(t, events, domain.EventToolResult); !strings.Contains(string(result.Payload), "not a JSON object") {
+		t.Errorf("the model reads %s", result.Payload)
+	}
+	if turn.Answer != cited {
+		t.Errorf("turn = %+v", turn)
+	}
+}
+
+func TestAnswersThatAreCutOffBeforeTheyBegin(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rounds(scripted.Round{Thinking: "Hm.", Stop: domain.StopMaxTokens}))
+	turn, _ := r.ask(query("Where does it start?"))
+	if turn.Status != domain.TurnFailed || !strings.Contains(turn.Error, "max_tokens") {
+		t.Errorf("turn = %s, %q; want a failure that names max_tokens", turn.Status, turn.Error)
+	}
+}
+
 func TestIDsThatAServiceGivesTwice(t *testing.T) {
 	t.Parallel()
 	again := func(names ...string) scripted.Round {

@@ -13,6 +13,7 @@ import (
 // The results of calls that are not run, as the model reads them.
 const (
 	cutOff     = "Not run: your answer reached the token limit, so this call may be incomplete. Make it again, shorter."
+	noObject   = "Not run: the input of this call is not a JSON object. Make the call again with a whole one."
 	notOffered = "Not run: this message needs no look-up, so no tools are offered. Answer from the conversation."
 	askedFirst = "Not run: the turn ended with a question to the person."
 	maxPreview = 160
@@ -61,10 +62,15 @@ func (o *outcome) build() error {
 
 // answered checks that there is an answer.
 func (o *outcome) answered() error {
-	if strings.TrimSpace(o.message.Text()) != "" {
+	switch {
+	case strings.TrimSpace(o.message.Text()) != "":
 		return nil
-	}
-	if o.response.Stop == domain.StopRefusal {
+	case o.response.Stop == domain.StopMaxTokens && o.shortened:
+		o.generated.Reason = domain.EndBudgetExhausted
+		return nil
+	case o.response.Stop == domain.StopMaxTokens:
+		return domain.Errorf(domain.CodeUpstream, "the model reached the limit of its answer before it said anything; set a larger max_tokens in its [[llm]] block")
+	case o.response.Stop == domain.StopRefusal:
 		return domain.Errorf(domain.CodeUpstream, "the model declined to answer")
 	}
 	return domain.Errorf(domain.CodeUpstream, "the model gave an empty answer")
@@ -124,6 +130,8 @@ func (o *outcome) toolCall(b domain.Block) domain.ToolCall {
 	switch {
 	case o.response.Stop == domain.StopMaxTokens:
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: cutOff, Error: true}
+	case domain.IsMalformedInput(b.Input):
+		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: noObject, Error: true}
 	case o.in.Conversational && b.Tool != tools.AskUserName:
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: notOffered, Error: true}
 	}

@@ -51,6 +51,20 @@ type Block struct {
 	Data     []byte `json:"data,omitempty"`      // media
 }
 
+// MalformedInput is the field that holds a tool call's input where the model did not write a
+// JSON object. Such a call is never run, and the model is told why.
+const MalformedInput = "malformed_input"
+
+// IsMalformedInput reports whether a tool call's input stands for one that was no JSON object.
+func IsMalformedInput(input json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil {
+		return true
+	}
+	_, found := fields[MalformedInput]
+	return found && len(fields) == 1
+}
+
 // TextMessage builds a message of one text block.
 func TextMessage(role Role, text string) Message {
 	return Message{Role: role, Blocks: []Block{{Type: BlockText, Text: text}}}

@@ -154,7 +154,8 @@ func TestStreams(t *testing.T) {
 			{"answer", "I'll look for ünïcode.", "The caller matters.", "", "thinking text", domain.StopEndTurn, ""},
 			{"tools", "I'll look for ünïcode.", "The caller matters.", "search_symbols;list_repositories;",
 				`thinking text search_symbols{"query":"Serve"} list_repositories{}`, domain.StopToolUse, ""},
-			{"cut", "I'll look for ünïcode.", "", "search_symbols;", "text", domain.StopMaxTokens, ""},
+			{"cut", "I'll look for ünïcode.", "", "search_symbols;",
+				"text search_symbols{", domain.StopMaxTokens, ""}, // what came of its input is the service's affair
 			{"empty", "", "", "", "", "", domain.CodeUpstream},
 			{"refusal", "", "", "", "", "", domain.CodeUpstream},
 			{"overloaded", "I'll look ", "", "", "", "", domain.CodeOverloaded},
@@ -175,7 +176,7 @@ func TestStreams(t *testing.T) {
 				if err != nil {
 					return
 				}
-				if got := describe(response.Message); got != c.blocks || response.Stop != c.stop || response.Usage != usage {
+				if got := describe(response.Message); !strings.HasPrefix(got, c.blocks) || response.Stop != c.stop || response.Usage != usage {
 					t.Errorf("blocks %s, stop %s, usage %+v", got, response.Stop, response.Usage)
 				}
 			})

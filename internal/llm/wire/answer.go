@@ -69,9 +69,10 @@ func (a *Answer) Last() *Part {
 	return a.parts[len(a.parts)-1]
 }
 
-// Finish gives the whole answer to req. The calls of an answer that was cut off are left
-// out, because they may be cut off themselves; calls without an id of their own get one. An
-// answer with neither text nor calls is an upstream error.
+// Finish gives the whole answer to req. Calls without an id of their own get one. The calls
+// of an answer that was cut off may be cut off themselves: they are kept, so that the model
+// can be told, but the stop reason says that none may be run. An answer with neither text nor
+// calls is an upstream error.
 func (a *Answer) Finish(s Service, req domain.ModelRequest, stop domain.StopReason, usage domain.Usage) (domain.ModelResponse, error) {
 	taken := callIDs(req.Messages)
 	response := domain.ModelResponse{Message: domain.Message{Role: domain.RoleAssistant}, Stop: stop, Usage: usage}
@@ -87,17 +88,15 @@ func (a *Answer) Finish(s Service, req domain.ModelRequest, stop domain.StopReas
 			response.Message.Blocks = append(response.Message.Blocks, b)
 			continue
 		}
-		if stop == domain.StopMaxTokens {
-			continue
-		}
 		if b.CallID == "" || taken[b.CallID] {
 			b.CallID = "call_" + domain.NewID()
 		}
 		taken[b.CallID] = true
 		b.Input = object(cmp.Or(p.grown.String(), string(b.Input)))
 		response.Message.Blocks = append(response.Message.Blocks, b)
-		response.Stop = domain.StopToolUse
-		said = true
+		if said = true; stop != domain.StopMaxTokens {
+			response.Stop = domain.StopToolUse
+		}
 	}
 	if !said && stop == domain.StopRefusal {
 		return response, domain.Errorf(domain.CodeUpstream, "the model of provider %q declined to answer", s.ID)
@@ -122,10 +121,6 @@ func callIDs(messages []domain.Message) map[string]bool {
 	return ids
 }
 
-// MalformedInput is the field that holds a tool call's input where the model did not write
-// a JSON object: the tool refuses it, and the model reads why.
-const MalformedInput = "malformed_input"
-
 // object makes sure that a call's input is a JSON object.
 func object(text string) json.RawMessage {
 	text = strings.TrimSpace(text)
@@ -135,7 +130,7 @@ func object(text string) json.RawMessage {
 	if text[0] == '{' && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
-	wrapped, err := json.Marshal(map[string]string{MalformedInput: text})
+	wrapped, err := json.Marshal(map[string]string{domain.MalformedInput: text})
 	if err != nil { // a map of strings always marshals
 		return json.RawMessage(`{}`)
 	}
