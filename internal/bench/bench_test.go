@@ -36,6 +36,8 @@ func TestRowsHoldWithinTheirLimits(t *testing.T) {
 		"figure within":  {Row{Ours: 4, OursP95: 20, Limit: 5, LimitP95: 25}, true},
 		"tail over":      {Row{Ours: 4, OursP95: 30, Limit: 5, LimitP95: 25}, false},
 		"too slow":       {Row{Ours: 14, AtLeast: 15}, false},
+		"ratio reached":  {Row{Ours: 7, Bare: 10, Ratio: 0.7, LeastRatio: 0.6}, true},
+		"ratio missed":   {Row{Ours: 5, Bare: 10, Ratio: 0.5, LeastRatio: 0.6}, false},
 		"without limits": {Row{Ours: 1e9}, true},
 	}
 	var report Report
@@ -47,8 +49,8 @@ func TestRowsHoldWithinTheirLimits(t *testing.T) {
 	}
 	var out strings.Builder
 	report.print(&out)
-	if over := strings.Count(out.String(), "over"); over != 3 {
-		t.Errorf("the table marks %d rows, want 3:\n%s", over, &out)
+	if over := strings.Count(out.String(), "over"); over != 4 {
+		t.Errorf("the table marks %d rows, want 4:\n%s", over, &out)
 	}
 }
 

@@ -1,19 +1,22 @@
-// Command bench measures turns and the code graph against what the servers beneath them can
-// do, in one run on one machine: each figure stands beside a bare reference that was measured
-// alternately with it. It starts its own servers, prints a table, and writes JSON.
+// Command bench measures turns, ingestion and the code graph against what the servers and
+// the parser beneath them can do, in one run on one machine: each figure stands beside a bare
+// reference that was measured alternately with it. It starts its own servers, prints a table,
+// and writes JSON.
 //
-//	go run ./internal/bench [-quick] [-out FILE]
+//	go run ./internal/bench [-quick] [-only PART] [-out FILE] [-cpuprofile FILE]
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -26,14 +29,25 @@ func main() {
 	defer stop()
 	quick := flag.Bool("quick", false, "a tenth of the samples: a check that everything runs, not a measurement")
 	out := flag.String("out", "", "file for the figures as JSON")
+	only := flag.String("only", "", "measure this part alone: "+strings.Join(partNames(), ", "))
+	profile := flag.String("cpuprofile", "", "file for a CPU profile of this process")
 	flag.Parse()
-	if err := run(ctx, *quick, *out); err != nil {
+	if err := run(ctx, settings{*quick, *only, *out, *profile}); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, quick bool, out string) error {
+// settings are what the command line says.
+type settings struct {
+	quick              bool
+	only, out, profile string
+}
+
+func run(ctx context.Context, s settings) error {
+	if s.only != "" && !slices.Contains(partNames(), s.only) {
+		return fmt.Errorf("there is no part %q, but %s", s.only, strings.Join(partNames(), ", "))
+	}
 	dir, err := os.MkdirTemp("", "harvest-bench-")
 	if err != nil {
 		return fmt.Errorf("make a folder: %w", err)
@@ -45,7 +59,8 @@ func run(ctx context.Context, quick bool, out string) error {
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s %s\n", time.Now().Format(time.TimeOnly), text) }
 	servers, err := embedded.Start(ctx, embedded.Options{
 		DataDir: filepath.Join(dir, "data"), CacheDir: embedded.DefaultCacheDir(), Namespace: "default",
-		Log: zerolog.Nop(), Progress: func(p embedded.Progress) {
+		NoTemporal: s.only == "ingest" || s.only == "graph", // they need the database alone
+		Log:        zerolog.Nop(), Progress: func(p embedded.Progress) {
 			if !p.Ended && p.Elapsed > 5*time.Second {
 				say(p.Step)
 			}
@@ -56,24 +71,40 @@ func run(ctx context.Context, quick bool, out string) error {
 	}
 	defer func() { _ = servers.Stop() }()
 	b := &bench{servers: servers, say: say, scale: 1}
-	if quick {
+	if s.quick {
 		b.scale = 10
 	}
+	stop, err := startProfile(s.profile)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	report := Report{
 		At: time.Now().UTC(), Machine: fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()),
 	}
-	if report.Rows, err = b.all(ctx); err != nil {
+	if report.Rows, err = b.all(ctx, s.only); err != nil {
 		return err
 	}
 	report.print(os.Stdout)
-	if out == "" {
-		return nil
+	return report.save(s.out)
+}
+
+// startProfile begins a CPU profile where a file is named for it; stop ends it.
+func startProfile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
 	}
-	body, err := json.MarshalIndent(report, "", "  ")
+	file, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("render the report: %w", err)
+		return nil, fmt.Errorf("make the profile: %w", err)
 	}
-	return os.WriteFile(out, append(body, '\n'), 0o644)
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, fmt.Errorf("start the profile: %w", err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = file.Close() // a profile that is cut short shows when it is read
+	}, nil
 }
 
 // bench is a run of all measurements.
@@ -85,7 +116,45 @@ type bench struct {
 
 func (b *bench) samples(n int) int { return max(2, n/b.scale) }
 
-func (b *bench) all(ctx context.Context) ([]Row, error) {
+// part is a group of measurements.
+type part struct {
+	name, title string
+	do          func(*bench, context.Context) ([]Row, error)
+}
+
+var parts = []part{
+	{"turns", "turns", (*bench).layouts},
+	{"memory", "memory of an idle process", (*bench).idle},
+	{"ingest", "reading of repositories", (*bench).ingest},
+	{"graph", "questions of the code graph", (*bench).graph},
+}
+
+func partNames() []string {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.name
+	}
+	return names
+}
+
+// all measures the parts, or only the one that is named.
+func (b *bench) all(ctx context.Context, only string) ([]Row, error) {
+	var rows []Row
+	for _, p := range parts {
+		if only != "" && only != p.name {
+			continue
+		}
+		b.say(p.title)
+		found, err := p.do(b, ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.title, err)
+		}
+		rows = append(rows, found...)
+	}
+	return rows, nil
+}
+
+func (b *bench) layouts(ctx context.Context) ([]Row, error) {
 	var rows []Row
 	for _, split := range []bool{false, true} {
 		found, err := b.layout(ctx, split)
@@ -94,17 +163,12 @@ func (b *bench) all(ctx context.Context) ([]Row, error) {
 		}
 		rows = append(rows, found...)
 	}
-	b.say("memory of an idle process")
-	idle, err := idleMemory(ctx, b.servers)
-	if err != nil {
-		return nil, fmt.Errorf("idle memory: %w", err)
-	}
-	b.say("questions of the code graph")
-	found, err := b.graph(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("graph: %w", err)
-	}
-	return append(append(rows, idle), found...), nil
+	return rows, nil
+}
+
+func (b *bench) idle(ctx context.Context) ([]Row, error) {
+	row, err := idleMemory(ctx, b.servers)
+	return []Row{row}, err
 }
 
 // layout measures everything that depends on where API and worker run.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -18,17 +20,18 @@ type Report struct {
 
 // Row is one figure beside its reference. A reference or a limit of 0 means that there is none.
 type Row struct {
-	Name      string  `json:"name"`
-	Unit      string  `json:"unit"`
-	Ours      float64 `json:"ours"`
-	OursP95   float64 `json:"ours_p95,omitempty"`
-	Bare      float64 `json:"reference,omitempty"`
-	BareP95   float64 `json:"reference_p95,omitempty"`
-	Ratio     float64 `json:"ratio,omitempty"`     // ours to the reference
-	Limit     float64 `json:"limit,omitempty"`     // the most that Ratio may be, or Ours where there is no reference
-	LimitP95  float64 `json:"limit_p95,omitempty"` // the most that OursP95 may be
-	AtLeast   float64 `json:"at_least,omitempty"`  // the least that Ours may be
-	Reference string  `json:"reference_is,omitempty"`
+	Name       string  `json:"name"`
+	Unit       string  `json:"unit"`
+	Ours       float64 `json:"ours"`
+	OursP95    float64 `json:"ours_p95,omitempty"`
+	Bare       float64 `json:"reference,omitempty"`
+	BareP95    float64 `json:"reference_p95,omitempty"`
+	Ratio      float64 `json:"ratio,omitempty"`          // ours to the reference
+	Limit      float64 `json:"limit,omitempty"`          // the most that Ratio may be, or Ours where there is no reference
+	LimitP95   float64 `json:"limit_p95,omitempty"`      // the most that OursP95 may be
+	AtLeast    float64 `json:"at_least,omitempty"`       // the least that Ours may be
+	LeastRatio float64 `json:"at_least_ratio,omitempty"` // the least that Ratio may be
+	Reference  string  `json:"reference_is,omitempty"`
 }
 
 // holds reports whether the figure is within its limits.
@@ -37,7 +40,19 @@ func (r Row) holds() bool {
 	if r.Ratio > 0 {
 		bound = r.Ratio
 	}
-	return (r.Limit == 0 || bound <= r.Limit) && (r.LimitP95 == 0 || r.OursP95 <= r.LimitP95) && r.Ours >= r.AtLeast
+	return (r.Limit == 0 || bound <= r.Limit) && (r.LimitP95 == 0 || r.OursP95 <= r.LimitP95) && r.Ours >= r.AtLeast && r.Ratio >= r.LeastRatio
+}
+
+// save writes the report as JSON, where a file is named for it.
+func (r Report) save(path string) error {
+	if path == "" {
+		return nil
+	}
+	body, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("render the report: %w", err)
+	}
+	return os.WriteFile(path, append(body, '\n'), 0o644)
 }
 
 func (r Report) print(w io.Writer) {
@@ -59,6 +74,8 @@ func (r Row) limits() string {
 	switch {
 	case r.AtLeast > 0:
 		return "≥ " + number(r.AtLeast)
+	case r.LeastRatio > 0:
+		return "≥ " + number(r.LeastRatio) + " ×"
 	case r.LimitP95 > 0:
 		return "≤ " + number(r.Limit) + " / " + number(r.LimitP95)
 	case r.Ratio > 0 && r.Limit > 0:
