@@ -118,7 +118,7 @@ func (a *Ingest) Sync(ctx context.Context, in workflows.SyncIngestInput) (workfl
 		return err
 	})
 	if err != nil {
-		return workflows.SyncResult{}, impatient(ctx, fmt.Errorf("fetch %s: %w", repo.Name, err))
+		return workflows.SyncResult{}, a.setback(ctx, step, fmt.Errorf("fetch %s: %w", repo.Name, err))
 	}
 	if len(refs) == 0 {
 		return workflows.SyncResult{}, domain.Errorf(domain.CodeUnprocessable, "%s has no version to read: no ref matches, or there is no commit yet", repo.Name)
@@ -184,7 +184,7 @@ func (a *Ingest) Version(ctx context.Context, in workflows.IngestVersionInput) (
 		return err
 	})
 	if err != nil {
-		return workflows.IngestVersionResult{}, impatient(ctx, fmt.Errorf("read %s %s: %w", repo.Name, in.Tag, err))
+		return workflows.IngestVersionResult{}, a.setback(ctx, step, fmt.Errorf("read %s %s: %w", repo.Name, in.Tag, err))
 	}
 	last.Phase, last.FilesDone, last.Symbols, last.Skipped = "done", detail.Files, detail.Symbols, detail.Skipped
 	last.FilesTotal = max(last.FilesTotal, detail.Files)

@@ -2,8 +2,11 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
+
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -56,6 +59,21 @@ func (a *Ingest) reporting(ctx context.Context, step ingestStep, work func(ctx c
 		err = cause
 	}
 	return board.last(), err
+}
+
+// setback gives the error of a step as Temporal is to see it. Those who wait are told of one
+// that will be tried again, and why.
+func (a *Ingest) setback(ctx context.Context, step ingestStep, err error) error {
+	err = impatient(ctx, err)
+	var known *temporal.ApplicationError
+	if errors.As(err, &known) || permanent(domain.CodeOf(err)) || ctx.Err() != nil {
+		return err
+	}
+	progress := step.start
+	progress.Waiting = domain.PublicMessage(err)
+	// Where the database is what fails, nobody can be told.
+	_ = a.Store.NoteProgress(ctx, step.ingestID, step.attempt, progress)
+	return err
 }
 
 // progressBoard holds the newest progress between the reader and the writer.

@@ -244,6 +244,28 @@ func TestVersionWritesAgainWhatCouldNotBeWritten(t *testing.T) {
 	}
 }
 
+// Those who wait learn why a step is tried again, and not of a step that never will be.
+func TestASetbackIsTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		told string
+	}{
+		{domain.Errorf(domain.CodeUnavailable, "its host does not answer"), "its host does not answer"},
+		{domain.NotFound("there is no such branch"), ""},
+	} {
+		f := &ingestFake{claim: domain.VersionClaim{Attempt: 1}}
+		f.sync = func(func(domain.IngestProgress)) ([]domain.VersionRef, error) { return nil, c.err }
+		_, err := runActivity(t, workflows.SyncIngest, f.activities().Sync, workflows.SyncIngestInput{IngestID: "i", Repository: "r"})
+		if err == nil {
+			t.Fatal("no error")
+		}
+		if last := f.notes[len(f.notes)-1]; last.Waiting != c.told || last.Repository != "r" {
+			t.Errorf("%v: noted %+v, want the reason %q", c.err, last, c.told)
+		}
+	}
+}
+
 func TestDropIsIdempotent(t *testing.T) {
 	t.Parallel()
 	in := workflows.DeleteRepositoryInput{IngestID: "d", Repository: "r"}

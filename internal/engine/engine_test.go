@@ -222,6 +222,9 @@ func TestAddRepositoryOfATakenName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	read := f.repositories.saved["app"]
+	read.Versions = []domain.VersionDetail{{Tag: "main"}}
+	f.repositories.saved["app"] = read
 	for url, text := range map[string]string{"https://git.example.com/b/app": "stands for", "https://git.example.com/a/app": "held by"} {
 		_, err := e.AddRepository(ctx, domain.IngestRequest{UserID: "owner", URL: url})
 		if domain.CodeOf(err) != domain.CodeConflict || !strings.Contains(err.Error(), text) {
@@ -241,6 +244,32 @@ func TestAddRepositoryOfATakenName(t *testing.T) {
 	_, err = e.IngestRepository(ctx, domain.IngestRequest{UserID: "owner", Name: "unknown"})
 	if domain.CodeOf(err) != domain.CodeNotFound {
 		t.Errorf("an unknown name: %v", err)
+	}
+}
+
+// The address of a repository of which nothing could be read may have been a slip. What
+// opened it opens no other.
+func TestAnAddressThatNothingWasReadFromIsReplaced(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	e, f := newEngine(t)
+	run, err := e.AddRepository(ctx, domain.IngestRequest{
+		UserID: "owner", URL: "https://git.example.com/slip/app", Credentials: domain.Credentials{Token: "secret"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.ingests.EndIngest(ctx, run.ID, domain.CodeUnavailable, "no such host"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.AddRepository(ctx, domain.IngestRequest{UserID: "owner", URL: "https://git.example.com/app"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.repositories.saved["app"].URL; got != "https://git.example.com/app" {
+		t.Errorf("saved is %s", got)
+	}
+	if got := f.credentials.saved["app"]; !got.Empty() {
+		t.Error("the token of the old address is kept for the new one")
 	}
 }
 

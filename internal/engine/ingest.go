@@ -72,7 +72,8 @@ func (e *Engine) addRepository(ctx context.Context, req domain.IngestRequest, on
 		return domain.Ingest{}, err
 	}
 	known, err := e.Repositories.Repository(ctx, name)
-	if err == nil && known.URL != address {
+	// Where nothing was ever read, the address may have been a slip.
+	if err == nil && known.URL != address && len(known.Versions) > 0 {
 		return domain.Ingest{}, domain.Errorf(domain.CodeConflict, "the name %q stands for %s already; choose another name", name, known.URL)
 	}
 	if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
@@ -129,6 +130,12 @@ func (e *Engine) read(ctx context.Context, repo domain.Repository, req domain.In
 }
 
 func (e *Engine) save(ctx context.Context, repo domain.Repository, credentials domain.Credentials) error {
+	if known, err := e.Repositories.Repository(ctx, repo.Name); err == nil && known.URL != repo.URL {
+		// What opens the address of before must not reach the new one.
+		if err := e.Credentials.SaveCredentials(ctx, repo.Name, domain.Credentials{}); err != nil {
+			return fmt.Errorf("forget the credentials: %w", err)
+		}
+	}
 	if _, err := e.Repositories.SaveRepository(ctx, repo); err != nil {
 		return fmt.Errorf("save repository: %w", err)
 	}

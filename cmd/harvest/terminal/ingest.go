@@ -15,11 +15,12 @@ type Ingest struct {
 	begun  time.Time
 	now    domain.IngestProgress
 	told   map[string]string // the last phase told of each version, on a plain screen
+	waits  map[string]string // why each version waits
 }
 
 // NewIngest begins to show a run.
 func NewIngest(screen *Screen, name string) *Ingest {
-	i := &Ingest{screen: screen, name: name, begun: time.Now(), told: map[string]string{}}
+	i := &Ingest{screen: screen, name: name, begun: time.Now(), told: map[string]string{}, waits: map[string]string{}}
 	screen.Status(i.status)
 	return i
 }
@@ -91,6 +92,11 @@ func (i *Ingest) showProgress(event Event) error {
 	case p.Phase == "done":
 		i.screen.Line("%s %s  %s", i.screen.Style(Green, i.screen.mark("✓", "+")),
 			i.screen.Style(Bold, strings.TrimSpace(i.name+" "+p.Version)), i.screen.Style(Dim, readSummary(p, time.Since(i.begun))))
+	case p.Waiting != "" && i.waits[p.Version] != p.Waiting:
+		i.screen.Line("%s %s: %s %s", i.screen.Style(Yellow, i.screen.mark("…", "~")), strings.TrimSpace(i.name+" "+p.Version),
+			printable(p.Waiting), i.screen.Style(Dim, "(it is tried again)"))
+		i.waits[p.Version] = p.Waiting
+	case p.Waiting != "": // told already
 	case !i.screen.fancy && i.told[p.Version] != p.Phase:
 		i.screen.Line("  %s %s", phaseName(p.Phase), strings.TrimSpace(i.name+" "+p.Version))
 	}

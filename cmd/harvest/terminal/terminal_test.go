@@ -155,6 +155,9 @@ func TestIngest(t *testing.T) {
 	screen := terminal.New(&out, false, func() int { return 80 })
 	err := play(t, terminal.NewIngest(screen, "harvest").Show,
 		`{"type":"ingest_progress","phase":"fetch"}`,
+		`{"type":"ingest_progress","phase":"fetch","waiting":"its host does not answer"}`,
+		`{"type":"ingest_progress","phase":"fetch"}`,
+		`{"type":"ingest_progress","phase":"fetch","waiting":"its host does not answer"}`,
 		`{"type":"ingest_progress","version":"v1","phase":"parse","files_done":1,"files_total":20}`,
 		`{"type":"ingest_progress","version":"v1","phase":"parse","files_done":20,"files_total":20}`,
 		`{"type":"ingest_progress","version":"v1","phase":"done","files_done":20,"files_total":1234,"symbols":1,"edges":50000,"reused":7,"skipped":{"binary":2,"oversized":1}}`,

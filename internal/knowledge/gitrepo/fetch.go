@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -224,8 +226,17 @@ func (f *fetcher) keep(ctx context.Context, refs []Ref) error {
 	return nil
 }
 
-// remote runs a command that reaches the network, with the credentials.
+// errSilent ends a command whose host says nothing any more.
+var errSilent = domain.Errorf(domain.CodeUnavailable, "the repository can't be read: its host does not answer")
+
+// remote runs a command that reaches the network, with the credentials. It ends when the
+// host is silent for too long.
 func (f *fetcher) remote(ctx context.Context, stdin *bytes.Buffer, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	alarm := time.AfterFunc(f.store.silence, func() { cancel(errSilent) })
+	defer alarm.Stop()
+	heard := func() { alarm.Reset(f.store.silence) }
 	cmd := f.store.git.command(ctx, remoteProtocols, append([]string{"--git-dir=" + f.repo.gitDir}, args...)...)
 	cmd.Env = append(cmd.Env, f.env...)
 	if stdin != nil {
@@ -233,9 +244,23 @@ func (f *fetcher) remote(ctx context.Context, stdin *bytes.Buffer, args ...strin
 	}
 	var stdout bytes.Buffer
 	stderr := &meter{report: f.req.Progress}
-	cmd.Stdout, cmd.Stderr = &stdout, stderr
+	cmd.Stdout, cmd.Stderr = hearing{&stdout, heard}, hearing{stderr, heard}
 	if err := cmd.Run(); err != nil {
+		if errors.Is(context.Cause(ctx), errSilent) {
+			return nil, errSilent
+		}
 		return nil, classify(ctx, err, stderr.String())
 	}
 	return stdout.Bytes(), nil
+}
+
+// hearing notes that something is written.
+type hearing struct {
+	io.Writer
+	heard func()
+}
+
+func (h hearing) Write(p []byte) (int, error) {
+	h.heard()
+	return h.Writer.Write(p)
 }

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
@@ -167,6 +168,33 @@ func TestFetchesOfOneMirrorAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A host that takes the connection and says nothing is given up.
+func TestASilentHostIsGivenUp(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+		}
+	}()
+	store := gitrepo.NewStore(gitrepo.Config{Dir: t.TempDir(), Environ: os.Environ(), Silence: 300 * time.Millisecond})
+	for _, scheme := range []string{"git", "https", "ssh"} {
+		addr := gitrepo.Address{URL: fmt.Sprintf("%s://%s/x", scheme, listener.Addr())}
+		_, _, err := store.Fetch(t.Context(), gitrepo.Request{Address: addr})
+		if domain.CodeOf(err) != domain.CodeUnavailable || !strings.Contains(domain.PublicMessage(err), "does not answer") {
+			t.Errorf("%s: got %v", scheme, err)
+		}
+	}
 }
 
 func TestFetchIsCanceled(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,72 @@ func TestLocalReadsCommittedFilesInPlace(t *testing.T) {
 	}
 	if _, err := repo.Refs(t.Context(), gitrepo.Wanted{Refs: []string{"nope"}}); domain.CodeOf(err) != domain.CodeNotFound {
 		t.Errorf("an unknown ref: %v", err)
+	}
+}
+
+// A branch and a tag of one name are two versions of two names.
+func TestBranchAndTagOfOneName(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	tagged := o.commit("one")
+	o.run("tag", "v1")
+	o.run("checkout", "--quiet", "-b", "v1")
+	ahead := o.commit("two")
+	repo := openLocal(t, o.dir)
+	tag, branch := gitrepo.Ref{Name: "v1", Full: "refs/tags/v1", Commit: tagged}, gitrepo.Ref{Name: "heads/v1", Full: "refs/heads/v1", Commit: ahead}
+	for _, c := range []struct {
+		want gitrepo.Wanted
+		refs []gitrepo.Ref
+	}{
+		{gitrepo.Wanted{Refs: []string{"v1"}}, []gitrepo.Ref{tag}},
+		{gitrepo.Wanted{Refs: []string{"refs/heads/v1", "refs/tags/v1"}}, []gitrepo.Ref{branch, tag}},
+		{gitrepo.Wanted{Refs: []string{"refs/heads/v1"}, AllTags: true}, []gitrepo.Ref{branch, tag}},
+		{gitrepo.Wanted{}, []gitrepo.Ref{branch}},
+	} {
+		refs, err := repo.Refs(t.Context(), c.want)
+		if err != nil || !slices.Equal(refs, c.refs) {
+			t.Errorf("%+v gives %v, %v; want %v", c.want, refs, err, c.refs)
+		}
+	}
+}
+
+// What is wrong with a repository is said so that its owner can mend it.
+func TestDamagedRepositories(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		damage func(o origin, commit, blob string)
+		says   string
+	}{
+		"a lost content": {func(o origin, _, blob string) { remove(t, o.dir+"/.git/objects/"+blob[:2]+"/"+blob[2:]) }, "git fsck"},
+		"a lost commit":  {func(o origin, commit, _ string) { remove(t, o.dir+"/.git/objects/"+commit[:2]+"/"+commit[2:]) }, "commit"},
+		"a broken configuration": {func(o origin, _, _ string) {
+			o.write(".git/config", "[broken")
+		}, "git config"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOrigin(t)
+			o.write("a.go", "package a\n")
+			commit := o.commit("one")
+			c.damage(o, commit, o.run("rev-parse", "HEAD:a.go"))
+			repo, err := newStore(t).Local(t.Context(), gitrepo.Address{Path: o.dir})
+			if err == nil {
+				_, err = repo.Commit(t.Context(), commit)
+			}
+			if err == nil {
+				_, err = repo.Tree(t.Context(), commit)
+			}
+			if code := domain.CodeOf(err); code != domain.CodeUnprocessable && code != domain.CodeNotFound || !strings.Contains(domain.PublicMessage(err), c.says) {
+				t.Errorf("got %v (%s), want a message with %q", err, code, c.says)
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Error(err)
 	}
 }
 

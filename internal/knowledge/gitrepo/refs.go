@@ -53,7 +53,7 @@ func (w Wanted) pick(all map[string]string, at head) ([]Ref, error) {
 
 func defaultRef(all map[string]string, at head) (Ref, error) {
 	if commit := all[at.ref]; commit != "" {
-		return Ref{Name: shortName(at.ref), Full: at.ref, Commit: commit}, nil
+		return Ref{Name: nameAmong(all, at.ref), Full: at.ref, Commit: commit}, nil
 	}
 	if at.commit != "" {
 		return Ref{Name: "HEAD", Commit: at.commit}, nil
@@ -61,7 +61,7 @@ func defaultRef(all map[string]string, at head) (Ref, error) {
 	// HEAD names a branch that does not exist: take the usual one where it does.
 	for _, full := range []string{"refs/heads/main", "refs/heads/master"} {
 		if commit := all[full]; commit != "" {
-			return Ref{Name: shortName(full), Full: full, Commit: commit}, nil
+			return Ref{Name: nameAmong(all, full), Full: full, Commit: commit}, nil
 		}
 	}
 	return Ref{}, domain.Errorf(domain.CodeUnprocessable, "the repository has no commits on its default branch")
@@ -73,10 +73,10 @@ func findRef(all map[string]string, name string) (Ref, error) {
 	}
 	if strings.HasPrefix(name, "refs/") {
 		if commit := all[name]; commit != "" {
-			return Ref{Name: shortName(name), Full: name, Commit: commit}, nil
+			return Ref{Name: nameAmong(all, name), Full: name, Commit: commit}, nil
 		}
 	}
-	for _, prefix := range []string{"refs/tags/", "refs/heads/", "refs/remotes/origin/"} {
+	for _, prefix := range precedence {
 		if commit := all[prefix+name]; commit != "" {
 			return Ref{Name: name, Full: prefix + name, Commit: commit}, nil
 		}
@@ -105,6 +105,24 @@ func dedupe(refs []Ref) []Ref {
 		seen[r.Name] = true
 		return again
 	})
+}
+
+// precedence is where a bare name is looked for, as git does.
+var precedence = []string{"refs/tags/", "refs/heads/", "refs/remotes/origin/"}
+
+// nameAmong gives the shortest name that stands for the ref and for no other: that of a
+// branch is "heads/NAME" where there is a tag NAME.
+func nameAmong(all map[string]string, full string) string {
+	short := shortName(full)
+	for _, prefix := range precedence {
+		if prefix+short == full {
+			return short
+		}
+		if all[prefix+short] != "" {
+			break
+		}
+	}
+	return strings.TrimPrefix(full, "refs/")
 }
 
 func shortName(full string) string {

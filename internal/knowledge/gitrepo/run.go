@@ -81,7 +81,7 @@ func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) ([]byte,
 	stderr := &tail{}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, stderr
 	if err := cmd.Run(); err != nil {
-		return nil, classify(ctx, err, stderr.String())
+		return nil, classifyLocal(ctx, err, stderr.String())
 	}
 	return stdout.Bytes(), nil
 }
@@ -101,12 +101,14 @@ func (t *tail) Write(p []byte) (int, error) {
 
 func (t *tail) String() string { return string(t.text) }
 
-// failures maps what git and ssh say to codes; the first that matches counts.
-var failures = []struct {
+// failure maps what git and ssh say to a code; the first that matches counts.
+type failure struct {
 	text string
 	code domain.Code
 	hint string
-}{
+}
+
+var failures = append([]failure{
 	{"Authentication failed", domain.CodeForbidden, "the token was refused"},
 	{"could not read Username", domain.CodeForbidden, "it is private or does not exist; give a token"},
 	{"terminal prompts disabled", domain.CodeForbidden, "it is private or does not exist; give a token"},
@@ -115,18 +117,42 @@ var failures = []struct {
 	{"The requested URL returned error: 403", domain.CodeForbidden, "access was refused"},
 	{"not found", domain.CodeNotFound, "it does not exist"},
 	{"does not exist", domain.CodeNotFound, "it does not exist"},
-	{"not a git repository", domain.CodeUnprocessable, "it is not a git repository"},
 	{"Could not resolve host", domain.CodeUnavailable, "its host is not known"},
 	{"unable to access", domain.CodeUnavailable, "it can't be reached"},
 	{"unable to connect", domain.CodeUnavailable, "it can't be reached"},
 	{"Connection", domain.CodeUnavailable, "it can't be reached"},
 	{"early EOF", domain.CodeUnavailable, "the connection broke off"},
 	{"hung up", domain.CodeUnavailable, "the connection broke off"},
+}, localFailures...)
+
+var localFailures = []failure{
 	{"No space left", domain.CodeUnavailable, "the disk is full"},
+	{"Permission denied", domain.CodeForbidden, "the user who runs Harvest may not read it"},
+	{"bad config", domain.CodeUnprocessable, "its git configuration is broken; git config --list in it says where"},
+	{"not a git repository", domain.CodeUnprocessable, "it is not a git repository"},
+	{"loose object", domain.CodeUnprocessable, damaged},
+	{"packfile", domain.CodeUnprocessable, damaged},
+	{"bad object", domain.CodeUnprocessable, damaged},
+	{"not a valid object", domain.CodeUnprocessable, damaged},
+	{"not a tree object", domain.CodeUnprocessable, damaged},
+	{"corrupt", domain.CodeUnprocessable, damaged},
 }
 
-// classify turns a failed run into a domain error that carries git's own last words.
+// damaged says what to do about a repository that lacks objects.
+const damaged = "objects are missing or damaged; git fsck in it says which, and a partial clone must be made whole (git fetch --refetch)"
+
+// classify turns a failed run that reached the network into a domain error that carries
+// git's own last words.
 func classify(ctx context.Context, err error, stderr string) error {
+	return explain(ctx, err, stderr, failures)
+}
+
+// classifyLocal is classify for a run that read what is on this machine.
+func classifyLocal(ctx context.Context, err error, stderr string) error {
+	return explain(ctx, err, stderr, localFailures)
+}
+
+func explain(ctx context.Context, err error, stderr string, known []failure) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -134,7 +160,7 @@ func classify(ctx context.Context, err error, stderr string) error {
 		return domain.Wrap(domain.CodeUnavailable, err, "git is not installed")
 	}
 	cause := errors.New(lastWords(stderr, err))
-	for _, f := range failures {
+	for _, f := range known {
 		if strings.Contains(stderr, f.text) {
 			return domain.Wrap(f.code, cause, "the repository can't be read: %s", f.hint)
 		}

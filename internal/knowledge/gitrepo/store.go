@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,16 +21,23 @@ import (
 type Config struct {
 	Dir     string   // folder of the mirrors; made when needed
 	Environ []string // the process's environment, name=value; only what git and ssh need of it is passed on
+	// Silence is how long a host may send nothing before it is given up; 0: two minutes.
+	Silence time.Duration
 }
+
+const defaultSilence = 2 * time.Minute
 
 // Store opens repositories. It is safe for concurrent use, also by several processes.
 type Store struct {
-	dir string
-	git git
+	dir     string
+	git     git
+	silence time.Duration
 }
 
 // NewStore builds a Store.
-func NewStore(cfg Config) *Store { return &Store{dir: cfg.Dir, git: newGit(cfg.Environ)} }
+func NewStore(cfg Config) *Store {
+	return &Store{dir: cfg.Dir, git: newGit(cfg.Environ), silence: cmp.Or(cfg.Silence, defaultSilence)}
+}
 
 // Repo is a repository that can be read: a mirror, or a local one in place.
 type Repo struct {

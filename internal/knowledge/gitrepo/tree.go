@@ -89,7 +89,8 @@ func parseTree(out []byte) ([]Entry, error) {
 		}
 		size, err := strconv.ParseInt(f[3], 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("a tree entry has no size: %q", meta)
+			return nil, domain.Wrap(domain.CodeUnprocessable, fmt.Errorf("an entry without a size: %q", meta),
+				"the content of %s can't be read: %s", cleanPath(path), damaged)
 		}
 		entries = append(entries, Entry{Path: cleanPath(path), OID: f[2], Size: size, raw: path})
 	}
@@ -140,7 +141,7 @@ func (r *Repo) Blobs(ctx context.Context) (*Blobs, error) {
 	}
 	if err != nil {
 		cancel()
-		return nil, classify(ctx, err, "")
+		return nil, classifyLocal(ctx, err, "")
 	}
 	return b, nil
 }
@@ -177,11 +178,11 @@ func (b *Blobs) Each(oids []string, visit func(i int, data []byte) error) error 
 func (b *Blobs) next(oid string) ([]byte, error) {
 	line, err := b.stdout.ReadString('\n')
 	if err != nil {
-		return nil, classify(b.ctx, fmt.Errorf("read object %s: %w", oid, err), b.stderr.String())
+		return nil, classifyLocal(b.ctx, fmt.Errorf("read object %s: %w", oid, err), b.stderr.String())
 	}
 	f := strings.Fields(line)
 	if len(f) != 3 {
-		return nil, domain.Errorf(domain.CodeUnprocessable, "the repository lacks object %s; it may be a partial clone", oid)
+		return nil, domain.Errorf(domain.CodeUnprocessable, "object %s can't be read: %s", oid, damaged)
 	}
 	size, err := strconv.ParseInt(f[2], 10, 64)
 	if err != nil || size < 0 {
@@ -189,7 +190,7 @@ func (b *Blobs) next(oid string) ([]byte, error) {
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(b.stdout, data); err != nil {
-		return nil, classify(b.ctx, fmt.Errorf("read object %s: %w", oid, err), b.stderr.String())
+		return nil, classifyLocal(b.ctx, fmt.Errorf("read object %s: %w", oid, err), b.stderr.String())
 	}
 	_, err = b.stdout.Discard(1)
 	return data, err
