@@ -26,7 +26,7 @@ func (r *Reader) blobID(kind string, data []byte) graph.BlobID {
 }
 
 // surfaceVersion changes when surfaces are made otherwise than before.
-const surfaceVersion = ".1"
+const surfaceVersion = ".2"
 
 // stampLength is the number of hex digits of a stamp.
 const stampLength = 8

@@ -16,6 +16,7 @@ type snapshot struct {
 	maxSize int64
 	repo    *gitrepo.Repo   // for a commit
 	folder  *gitrepo.Folder // for a folder; nil for a commit
+	blobs   *gitrepo.Blobs  // for a commit: the process that reads its objects
 	// seen are the digests of what was read of a folder, by path: a folder may change while
 	// it is read, and a version must not be a mixture.
 	seen map[string][sha256.Size]byte
@@ -35,11 +36,17 @@ func (r *Reader) openSnapshot(ctx context.Context, repo domain.Repository, ref d
 		s.entries, s.seen = s.folder.Entries, map[string][sha256.Size]byte{}
 		return s, nil
 	}
-	s.entries, err = source.Tree(ctx, ref.Commit)
+	if s.entries, err = source.Tree(ctx, ref.Commit); err != nil {
+		return nil, err
+	}
+	s.blobs, err = source.Blobs(ctx)
 	return s, err
 }
 
 func (s *snapshot) close() {
+	if s.blobs != nil {
+		_ = s.blobs.Close()
+	}
 	if s.folder != nil {
 		_ = s.folder.Close() // it was only read
 	}
@@ -66,16 +73,13 @@ func (s *snapshot) each(ctx context.Context, entries []gitrepo.Entry, visit func
 	if s.folder != nil {
 		return s.eachOfFolder(ctx, entries, visit)
 	}
-	blobs, err := s.repo.Blobs(ctx)
-	if err != nil {
-		return err
-	}
-	defer blobs.Close()
 	oids := make([]string, len(entries))
 	for i, e := range entries {
 		oids[i] = e.OID
 	}
-	return blobs.Each(oids, visit)
+	stop := context.AfterFunc(ctx, func() { _ = s.blobs.Close() }) // ctx may end before that of the reading
+	defer stop()
+	return s.blobs.Each(oids, visit)
 }
 
 func (s *snapshot) eachOfFolder(ctx context.Context, entries []gitrepo.Entry, visit func(i int, data []byte) error) error {

@@ -8,12 +8,9 @@ import (
 	"go/parser"
 	"go/token"
 	"hash"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
-	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/knowledge/gotypes"
 )
 
@@ -86,17 +83,4 @@ func outlineHash(facts *domain.FileFacts) string {
 		line("i %s\x00%s\x00%s\n", im.Target, im.Name, im.Alias)
 	}
 	return short(h)
-}
-
-// worldHash hashes what a version's files show to each other.
-func worldHash(files []graph.VersionFile, hashes map[graph.BlobID]string) string {
-	lines := make([]string, 0, len(files))
-	for _, f := range files {
-		if hash, ok := hashes[f.Blob]; ok {
-			lines = append(lines, f.Path+"\x00"+hash)
-		}
-	}
-	slices.Sort(lines)
-	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
-	return hex.EncodeToString(sum[:])
 }

@@ -99,31 +99,46 @@ func (r *Reader) sameWorld(ctx context.Context, files []graph.VersionFile, outli
 	if len(b.files) == 0 {
 		return nil, nil
 	}
-	before := make([]graph.VersionFile, 0, len(b.files))
-	var gone []graph.VersionFile
-	for _, f := range b.files {
-		before = append(before, f)
-		if outlines[f.Blob] == nil {
-			gone = append(gone, f)
+	changed := map[string]graph.VersionFile{} // as they are now; zero where they are gone
+	for _, f := range files {
+		if b.files[f.Path].Blob != f.Blob {
+			changed[f.Path] = f
 		}
 	}
-	past, err := r.outlines(ctx, gone, nil)
-	if err != nil {
-		return nil, err
-	}
-	hashes := make(map[graph.BlobID]string, len(outlines)+len(past))
-	for _, some := range []map[graph.BlobID]*domain.FileFacts{outlines, past} {
-		for id, facts := range some {
-			// A file of code counts even where it is empty: imports may name it.
-			if resolve.Knows(facts.Language) || facts.Package != "" || len(facts.Imports) > 0 {
-				hashes[id] = outlineHash(facts)
+	if len(files)-len(changed) < len(b.files) {
+		now := make(map[string]bool, len(files))
+		for _, f := range files {
+			now[f.Path] = true
+		}
+		for path := range b.files {
+			if !now[path] {
+				changed[path] = graph.VersionFile{}
 			}
 		}
 	}
-	if worldHash(files, hashes) != worldHash(before, hashes) {
-		return nil, nil
+	before := make([]graph.VersionFile, 0, len(changed))
+	for path := range changed {
+		before = append(before, b.files[path])
+	}
+	past, err := r.outlines(ctx, before, outlines)
+	if err != nil {
+		return nil, err
+	}
+	for path, f := range changed {
+		if shown(past[b.files[path].Blob]) != shown(outlines[f.Blob]) {
+			return nil, nil
+		}
 	}
 	return b.files, nil
+}
+
+// shown is a hash of what a file shows to others; "" for one that shows nothing. A file of
+// code counts even where it is empty: imports may name it.
+func shown(facts *domain.FileFacts) string {
+	if facts == nil || !resolve.Knows(facts.Language) && facts.Package == "" && len(facts.Imports) == 0 {
+		return ""
+	}
+	return outlineHash(facts)
 }
 
 // plan hands the Go files to the type checker.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -122,6 +123,7 @@ type Blobs struct {
 	stdout *bufio.Reader
 	stderr *tail
 	wait   func() error
+	once   sync.Once
 }
 
 // Blobs starts reading contents. The caller closes it.
@@ -196,10 +198,12 @@ func (b *Blobs) next(oid string) ([]byte, error) {
 	return data, err
 }
 
-// Close ends the process.
+// Close ends the process; it may be called again, and while Each runs, which then fails.
 func (b *Blobs) Close() error {
-	_ = b.stdin.Close()
-	b.cancel()
-	_ = b.wait() // it was just told to end: how it does says nothing
+	b.once.Do(func() {
+		_ = b.stdin.Close()
+		b.cancel()
+		_ = b.wait() // it was just told to end: how it does says nothing
+	})
 	return nil
 }

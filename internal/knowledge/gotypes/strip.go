@@ -4,19 +4,22 @@ import (
 	"bytes"
 )
 
-// Strip takes the comments and the bodies of functions out of a Go source, and leaves its
-// line breaks: what stays declares the same at the same lines. A source whose brackets or
+// Strip takes the comments, the bodies of functions, and the elements of literals that
+// variables are given, out of a Go source, and leaves its line breaks: what stays declares
+// the same at the same lines. A source whose brackets or
 // quotes are not closed comes back as it is. It is many times as fast as parsing.
 func Strip(src []byte) []byte {
 	s := stripper{src: src, out: make([]byte, 0, len(src)/4+64)}
 	for s.at < len(src) {
-		if s.depth == 0 && s.keyword("func") {
-			if !s.function() {
-				return src
-			}
-			continue
+		step := func() bool { return s.token(true) }
+		switch {
+		case s.depth > 0:
+		case s.keyword("func"):
+			step = s.function
+		case s.keyword("var"):
+			step = s.variables
 		}
-		if !s.token(true) {
+		if !step() {
 			return src
 		}
 	}
@@ -61,6 +64,33 @@ func (s *stripper) function() bool {
 	return true
 }
 
+// variables copies a declaration of variables without what stands in the brackets of their
+// values. Arrays whose length is that of their literal are left alone.
+func (s *stripper) variables() bool {
+	value := -1 // where the value of the variable begins in out
+	for s.at < len(s.src) {
+		switch c := s.src[s.at]; {
+		case c == '\n' && s.depth == 0:
+			return s.token(true)
+		case c == '\n' && s.depth == 1:
+			value = -1
+		case c == '=':
+			value = len(s.out)
+		case c == '{' && value >= 0 && !s.afterTypeWord() && !bytes.Contains(s.out[value:], []byte("...")):
+			s.out = append(s.out, '{')
+			if !s.body() {
+				return false
+			}
+			s.out = append(s.out, '}')
+			continue
+		}
+		if !s.token(true) {
+			return false
+		}
+	}
+	return true
+}
+
 // afterTypeWord reports whether the word before is struct or interface.
 func (s *stripper) afterTypeWord() bool {
 	before := bytes.TrimRight(s.out, " \t")
@@ -69,7 +99,8 @@ func (s *stripper) afterTypeWord() bool {
 
 // body skips from an opening bracket to the one that closes it, and keeps the line breaks.
 func (s *stripper) body() bool {
-	for begun := false; !begun || s.depth > 0; begun = true {
+	outside := s.depth
+	for begun := false; !begun || s.depth > outside; begun = true {
 		if s.at >= len(s.src) || !s.token(false) {
 			return false
 		}
