@@ -14,6 +14,7 @@ import (
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/testkit"
 	"github.com/harvest-engine/harvest/workflows"
 )
@@ -67,6 +68,29 @@ func TestNeo4jIsSelectedByItsSection(t *testing.T) {
 	status, text := newVisitor(t, r.base).call(http.MethodGet, r.base+"/ready", "", "Authorization: Bearer "+r.token)
 	if err := json.Unmarshal([]byte(text), &ready); err != nil || status != http.StatusOK || len(ready.Checks) != 3 {
 		t.Errorf("ready: %d %s, %v", status, text, err)
+	}
+}
+
+// After the backend was changed, reading a repository again puts its graph into the new one.
+func TestAnotherBackendIsFilledByReadingAgain(t *testing.T) {
+	t.Parallel()
+	server := testkit.Neo4j(t)
+	h := home{dir: t.TempDir()}
+	h.sample(t)
+	repo := "moved-" + domain.NewID()
+	source := client.Source{URL: filepath.Join(h.dir, "sample"), Name: repo}
+	on := testkit.Stack(t)
+	for backend, toml := range []string{"", neo4jTOML(server)} {
+		t.Run([]string{"postgres", "neo4j"}[backend], func(t *testing.T) {
+			r := runRig(t, rigConfig(t, oneRound, toml+scriptedModel), on)
+			if run := r.read(t, source); run.Status != domain.IngestDone {
+				t.Fatalf("read: %+v", run)
+			}
+			sites, _, err := r.graph.Callers(t.Context(), graph.SymbolRef{Repo: repo, Version: "main", Name: "Greet"}, 1, 10)
+			if err != nil || len(sites) != 1 || sites[0].Name != "Twice" {
+				t.Errorf("Greet is called by %+v, %v", sites, err)
+			}
+		})
 	}
 }
 
