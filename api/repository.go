@@ -63,12 +63,15 @@ type ingestBody struct {
 	Refs     []string `json:"refs"`
 	AllTags  bool     `json:"all_tags"`
 	Worktree bool     `json:"worktree"`
-	Watch    string   `json:"watch"`   // "5m"; "" for never
+	Watch    string   `json:"watch"`   // "5m"; "off" for never; "" as it was
 	Token    string   `json:"token"`   // for https; kept sealed
 	SSHKey   string   `json:"ssh_key"` // a private key as text, for ssh; kept sealed
 
 	every time.Duration
 }
+
+// watchOff is the watch of a repository that is not to be looked at any more.
+const watchOff = "off"
 
 const maxSecretBytes = 64 << 10
 
@@ -89,14 +92,21 @@ func (b *ingestBody) validate() error {
 			return domain.Invalid(f.field, "must be a text of at most %d bytes", maxSecretBytes)
 		}
 	}
-	if b.Watch == "" {
+	switch b.Watch {
+	case "":
+		return nil
+	case watchOff:
+		b.every = domain.WatchOff
 		return nil
 	}
 	every, err := time.ParseDuration(b.Watch)
 	if err != nil || every != 0 && every < 10*time.Second {
-		return domain.Invalid("watch", `%q is not a duration of 10s or more, such as "5m"`, b.Watch)
+		return domain.Invalid("watch", `%q is neither a duration of 10s or more, such as "5m", nor "off"`, b.Watch)
 	}
 	b.every = every
+	if every == 0 {
+		b.every = domain.WatchOff
+	}
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,6 @@ import (
 
 func (p *program) ingestCommand() *cobra.Command {
 	var s client.Source
-	var watch time.Duration
 	var secret secretFlags
 	c := &cobra.Command{
 		Use:   "ingest PATH|URL",
@@ -40,9 +38,6 @@ written into the command line or the address, and kept encrypted for later readi
 			if err := secret.read(p.env, &s); err != nil {
 				return err
 			}
-			if watch > 0 {
-				s.Watch = watch.String()
-			}
 			return p.ingest(c.Context(), s)
 		},
 	}
@@ -51,7 +46,7 @@ written into the command line or the address, and kept encrypted for later readi
 	flags.StringArrayVar(&s.Refs, "ref", nil, "branch, tag or commit to read (may be repeated)")
 	flags.BoolVar(&s.AllTags, "all-tags", false, "read every tag")
 	flags.BoolVar(&s.Worktree, "worktree", false, "read the folder as it lies, with uncommitted changes")
-	flags.DurationVar(&watch, "watch", 0, "look for changes this often, such as 5m")
+	flags.StringVar(&s.Watch, "watch", "", "look for changes this often, such as 5m, or \"off\": no more")
 	flags.StringVar(&secret.tokenEnv, "token-env", "", "environment variable that holds a token for an https address")
 	flags.StringVar(&secret.sshKey, "ssh-key", "", "file of a private key without passphrase, for an ssh address")
 	return c

@@ -149,7 +149,7 @@ type Repository struct {
 	Refs     []string      `toml:"refs"` // empty: the default branch
 	AllTags  bool          `toml:"all_tags"`
 	Worktree bool          `toml:"worktree"`
-	Watch    time.Duration `toml:"watch"`   // "5m"; absent: as it was, at first never
+	Watch    time.Duration `toml:"watch"`   // "5m"; absent: never
 	SSHKey   string        `toml:"ssh_key"` // file of a private key
 	Token    Secret        `toml:"token"`   // for https
 }

@@ -45,6 +45,9 @@ type SkipCount struct {
 	Generated int `json:"generated"`
 }
 
+// WatchOff in an IngestRequest ends the watch of a repository.
+const WatchOff time.Duration = -1
+
 // IngestRequest asks for a repository to be read.
 type IngestRequest struct {
 	UserID   string
@@ -53,7 +56,7 @@ type IngestRequest struct {
 	Refs     []string
 	AllTags  bool
 	Worktree bool
-	Watch    time.Duration // 0 leaves it as it was
+	Watch    time.Duration // 0 leaves it as it was, WatchOff ends it
 	AnyPath  bool          // the owner named it: a local path outside the configured roots is allowed
 	// Credentials replace those that are kept for the repository; none leave them as they are.
 	Credentials Credentials

@@ -311,6 +311,34 @@ func TestWatch(t *testing.T) {
 	if got := f.temporal.watches()["watch/app"]; got != time.Hour {
 		t.Errorf("the schedule runs every %v, want 1h", got)
 	}
+	off := func(how string, end func()) {
+		t.Helper()
+		for _, open := range f.ingests.openIDs() {
+			_, _ = f.ingests.EndIngest(ctx, open, "", "")
+		}
+		end()
+		if got, is := f.temporal.watches()["watch/app"]; is {
+			t.Errorf("%s: the schedule still runs every %v", how, got)
+		}
+		if got, _ := f.repositories.Repository(ctx, "app"); got.Watch != 0 {
+			t.Errorf("%s: the repository is still watched every %v", how, got.Watch)
+		}
+	}
+	off("switched off", func() {
+		if _, err := e.IngestRepository(ctx, domain.IngestRequest{UserID: "owner", Name: "app", Watch: domain.WatchOff}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	configured := domain.IngestRequest{URL: "https://git.example.com/app", Watch: time.Hour}
+	for _, open := range f.ingests.openIDs() {
+		_, _ = f.ingests.EndIngest(ctx, open, "", "")
+	}
+	e.SyncConfigured(ctx, []domain.IngestRequest{configured})
+	if got := f.temporal.watches()["watch/app"]; got != time.Hour {
+		t.Errorf("the configured schedule runs every %v, want 1h", got)
+	}
+	configured.Watch = 0
+	off("out of the configuration", func() { e.SyncConfigured(ctx, []domain.IngestRequest{configured}) })
 }
 
 func TestDeleteRepositoryStopsTheRunFirst(t *testing.T) {

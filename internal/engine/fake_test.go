@@ -247,6 +247,13 @@ func (f *fakeIngests) CreateIngest(_ context.Context, order domain.IngestOrder) 
 	return domain.Ingest{ID: order.ID, Repository: order.Repository, Kind: order.Kind, Status: domain.IngestQueued}, nil
 }
 
+// openIDs lists the runs that have not ended.
+func (f *fakeIngests) openIDs() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Collect(maps.Keys(f.runs))
+}
+
 func (f *fakeIngests) Ingest(_ context.Context, id string) (domain.Ingest, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -81,7 +81,7 @@ func (e *Engine) addRepository(ctx context.Context, req domain.IngestRequest, on
 	}
 	repo := domain.Repository{
 		Name: name, URL: address, Refs: req.Refs, AllTags: req.AllTags, Worktree: req.Worktree,
-		Watch: cmp.Or(req.Watch, known.Watch),
+		Watch: nextWatch(req.Watch, known.Watch),
 	}
 	return e.read(ctx, repo, req, onlyMoved)
 }
@@ -101,8 +101,16 @@ func (e *Engine) IngestRepository(ctx context.Context, req domain.IngestRequest)
 	}
 	repo.AllTags = repo.AllTags || req.AllTags
 	repo.Worktree = repo.Worktree || req.Worktree
-	repo.Watch = cmp.Or(req.Watch, repo.Watch)
+	repo.Watch = nextWatch(req.Watch, repo.Watch)
 	return e.read(ctx, repo, req, false)
+}
+
+// nextWatch gives how often to look for changes, from what is asked for and how it was.
+func nextWatch(asked, known time.Duration) time.Duration {
+	if asked == domain.WatchOff {
+		return 0
+	}
+	return cmp.Or(asked, known)
 }
 
 // read takes the repository's lock, saves it and starts the run. The lock comes first: a
@@ -234,10 +242,11 @@ func (e *Engine) FollowIngest(ctx context.Context, id string, after domain.Curso
 }
 
 // SyncConfigured reads the repositories of the configuration, as far as their refs have
-// moved. One that can't be read does not keep the others from it: its error is logged.
+// moved, and watches them as it says. One that can't be read does not keep the others from it: its error is logged.
 func (e *Engine) SyncConfigured(ctx context.Context, requests []domain.IngestRequest) {
 	for _, req := range requests {
 		req.UserID, req.AnyPath = e.Owner, true
+		req.Watch = cmp.Or(req.Watch, domain.WatchOff) // a watch that left the configuration ends
 		run, err := e.addRepository(ctx, req, true)
 		switch {
 		case err == nil:

@@ -17,7 +17,7 @@ type Source struct {
 	Refs     []string `json:"refs,omitempty"`
 	AllTags  bool     `json:"all_tags,omitempty"`
 	Worktree bool     `json:"worktree,omitempty"`
-	Watch    string   `json:"watch,omitempty"`   // "5m"
+	Watch    string   `json:"watch,omitempty"`   // "5m", or "off"
 	Token    string   `json:"token,omitempty"`   // for https
 	SSHKey   string   `json:"ssh_key,omitempty"` // the text of a private key, for ssh
 }
