@@ -85,7 +85,7 @@ func cleanDoc(text string) string {
 		lines = append(lines, stripMarkers(line))
 	}
 	doc := strings.TrimSpace(strings.Join(lines, "\n"))
-	return strings.ToValidUTF8(strings.TrimSpace(cut(doc, maxDoc)), "\uFFFD")
+	return strings.TrimSpace(clean(doc, maxDoc))
 }
 
 var commentOpeners = []string{"/**", "/*!", "/*", "///", "//!", "//", "---", "--[[", "--", "###", "##", "#", "=begin", "=end"}

@@ -6,8 +6,12 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// maxSignature bounds Symbol.Signature, in bytes.
-const maxSignature = 500
+// Bounds of Symbol.Signature and Symbol.Receiver, in bytes. Only text that is broken, or
+// nested beyond reason, has longer receivers.
+const (
+	maxSignature = 500
+	maxOwner     = 500
+)
 
 // definition is a symbol about to be noted.
 type definition struct {
@@ -28,7 +32,7 @@ type definition struct {
 
 // define notes a symbol and gives its index, or -1 where the name is missing.
 func (w *walker) define(d definition) int {
-	if d.name == "" || d.name == "_" {
+	if d.name == "" || d.name == "_" || len(d.name) > maxChain || len(d.owner) > maxOwner {
 		return -1
 	}
 	node := w.Nodes[d.node]
@@ -116,7 +120,7 @@ func (w *walker) base(n int, name string, kind domain.EdgeKind) domain.TypeRef {
 
 // importing notes an import.
 func (w *walker) importing(n int, target, name, alias string) {
-	if target == "" {
+	if target == "" || len(target) > maxOwner {
 		return
 	}
 	if alias == name {
@@ -134,8 +138,7 @@ func (w *walker) signature(from, to uint32) string {
 	}
 	// A long initializer is not worth folding whole.
 	text := w.Text[from:min(to, from+4*maxSignature)]
-	text = strings.TrimRight(fold(text, 2*maxSignature), " {:=;,")
-	return strings.Clone(cut(text, maxSignature))
+	return strings.Clone(cut(strings.TrimRight(fold(text, maxSignature), " {:=;,"), maxSignature))
 }
 
 // dotted joins the parts of a qualified name, without empty ones.

@@ -27,7 +27,7 @@ type call struct {
 
 // calls notes a call.
 func (w *walker) calls(c call) {
-	if c.name == "" {
+	if c.name == "" || len(c.name) > maxChain {
 		return
 	}
 	if c.kind == "" {
@@ -59,7 +59,7 @@ type useKey struct {
 
 // uses notes that a type is named at n: "Name" or "pkg.Name".
 func (w *walker) uses(n int, name string) {
-	if name == "" || name == "_" || w.g.builtins[name] {
+	if name == "" || name == "_" || len(name) > maxChain || w.g.builtins[name] {
 		return
 	}
 	b, bound := w.lookup(name)

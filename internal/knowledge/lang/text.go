@@ -22,7 +22,7 @@ func (w *walker) intern(s string) string {
 func fold(s string, limit int) string {
 	s = cut(s, 8*limit) // what is beyond is not worth looking at
 	if !strings.ContainsAny(s, "\n\t\r") && !strings.Contains(s, "  ") {
-		return strings.ToValidUTF8(cut(strings.TrimSpace(s), limit), "\uFFFD")
+		return clean(strings.TrimSpace(s), limit)
 	}
 	var b strings.Builder
 	b.Grow(min(len(s), limit+utf8.UTFMax))
@@ -35,7 +35,12 @@ func fold(s string, limit int) string {
 			break
 		}
 	}
-	return strings.ToValidUTF8(cut(b.String(), limit), "\uFFFD")
+	return clean(b.String(), limit)
+}
+
+// clean makes s valid UTF-8 of at most limit bytes.
+func clean(s string, limit int) string {
+	return cut(strings.ToValidUTF8(cut(s, limit), "\uFFFD"), limit)
 }
 
 // cut shortens s to at most limit bytes, between characters.
