@@ -15,6 +15,7 @@ const (
 	cutOff     = "Not run: your answer reached the token limit, so this call may be incomplete. Make it again, shorter."
 	noObject   = "Not run: the input of this call is not a JSON object. Make the call again with a whole one."
 	notOffered = "Not run: this message needs no look-up, so no tools are offered. Answer from the conversation."
+	wasAsked   = "The question was put to the person; the answer is their next message."
 	askedFirst = "Not run: the turn ended with a question to the person."
 	maxPreview = 160
 )
@@ -153,7 +154,7 @@ func (o *outcome) announce() {
 		if call.Status == domain.CallPending && question != nil {
 			call.Status, call.Result = domain.CallError, domain.ToolResult{Text: askedFirst, Error: true}
 			if call.ID == asking {
-				call.Status, call.Result = domain.CallDone, domain.ToolResult{Text: "The question was put to the person; the answer is their next message."}
+				call.Status, call.Result = domain.CallDone, domain.ToolResult{Text: wasAsked, Preview: "waits for your answer"}
 			}
 		}
 		if call.Status != domain.CallPending {

@@ -153,26 +153,37 @@ func TestEventsAreAsDocumented(t *testing.T) {
 	t.Parallel()
 	schema := document(t).Components.Schemas["Event"].Value
 	payloads := map[domain.EventType]string{
-		domain.EventUserMessage:    `{"query":"q","username":"owner","attachments":[{"name":"a","mime_type":"b/c","size":1}],"turn_id":"t"}`,
-		domain.EventIntent:         `{"mode":"research"}`,
-		domain.EventPhase:          `{"label":"Searching codebase"}`,
-		domain.EventThinkingDelta:  `{"text":"a"}`,
-		domain.EventTextDelta:      `{"text":"a"}`,
-		domain.EventToolCall:       `{"id":"c","name":"n","input":{},"description":"d"}`,
-		domain.EventToolResult:     `{"id":"c","name":"n","preview":"p","error":false}`,
-		domain.EventQuestion:       `{"question":"q","choices":["a"]}`,
-		domain.EventConfirmAction:  `{"id":"c","name":"n","input":{},"description":"d"}`,
-		domain.EventTitleUpdated:   `{"title":"t"}`,
-		domain.EventRetry:          `{"reason":"r","provider":"p","wait_ms":5,"discard":true}`,
-		domain.EventFailover:       `{"from":"a","to":"b","reason":"rate_limited"}`,
-		domain.EventCompacted:      `{"messages":4,"characters":50000}`,
-		domain.EventDone:           `{"answer":"a","sources":[],"tool_calls_made":0,"provider_used":null}`,
-		domain.EventError:          `{"message":"m","code":"timeout"}`,
-		domain.EventCanceled:       `{"message":"m"}`,
-		domain.EventIngestProgress: `{"repository":"r","phase":"parse","files_done":1,"files_total":2}`,
-		domain.EventIngestDone:     `{"ingest_id":"i","repository":"r","versions":1}`,
-		domain.EventIngestFailed:   `{"message":"m","code":"upstream"}`,
+		domain.EventUserMessage:   `{"query":"q","username":"owner","attachments":[{"name":"a","mime_type":"b/c","size":1}],"turn_id":"t","conv_id":"c"}`,
+		domain.EventIntent:        `{"mode":"research"}`,
+		domain.EventPhase:         `{"label":"Searching codebase"}`,
+		domain.EventThinkingDelta: `{"text":"a"}`,
+		domain.EventTextDelta:     `{"text":"a"}`,
+		domain.EventToolCall:      `{"id":"c","name":"n","input":{},"description":"d"}`,
+		domain.EventToolResult:    `{"id":"c","name":"n","preview":"p","error":false,"truncated":true}`,
+		domain.EventQuestion:      `{"question":"q","choices":["a"]}`,
+		domain.EventConfirmAction: `{"id":"c","name":"n","input":{},"description":"d"}`,
+		domain.EventTitleUpdated:  `{"title":"t","conv_id":"c"}`,
+		domain.EventRetry:         `{"reason":"timeout","message":"m","wait_ms":5,"discard":true}`,
+		domain.EventFailover:      `{"from":{"provider_id":"a","kind":"k","model":"m"},"to":{"provider_id":"b","kind":"k","model":"m"},"reason":"rate_limited"}`,
+		domain.EventCompacted:     `{"messages":4,"characters":50000,"summary_characters":900}`,
+		domain.EventIngestDone:    `{"ingest_id":"i","repository":"r","kind":"read","versions":1}`,
+		domain.EventIngestFailed:  `{"ingest_id":"i","repository":"r","kind":"read","versions":0,"failed":[{"version":"v1","error":"e"}],"message":"m","code":"upstream"}`,
 	}
+	used := domain.ProviderUsed{ProviderID: "a", Kind: "k", Model: "m"}
+	for _, turn := range []domain.Turn{
+		{Status: domain.TurnDone, Reason: domain.EndAnswered, ConversationID: "c", Answer: "a", ProviderUsed: &used},
+		{Status: domain.TurnFailed, Reason: domain.EndFailed, Error: "e", ErrorCode: domain.CodeTimeout},
+		{Status: domain.TurnCanceled, Reason: domain.EndCanceled},
+	} {
+		turn.ID, turn.Sources = "t", []domain.Source{}
+		end := turn.EndEvent()
+		payloads[end.Type] = string(end.Payload)
+	}
+	progress, err := json.Marshal(domain.IngestProgress{Repository: "r", Version: "v", Phase: "parse", Symbols: 1, Edges: 1, Error: "e"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payloads[domain.EventIngestProgress] = string(progress)
 	for kind, payload := range payloads {
 		var value any
 		if err := json.Unmarshal(domain.Event{Type: kind, Payload: json.RawMessage(payload)}.JSON(), &value); err != nil {
@@ -180,6 +191,9 @@ func TestEventsAreAsDocumented(t *testing.T) {
 		}
 		if err := schema.VisitJSON(value); err != nil {
 			t.Errorf("%s: %v", kind, err)
+		}
+		for _, name := range undocumented(schema, kind, value.(map[string]any)) {
+			t.Errorf("%s: the field %q is not documented", kind, name)
 		}
 	}
 	for _, wrong := range []string{`{"type":"nothing"}`, `{"type":"text_delta"}`, `{"type":"done","answer":1}`, `{}`} {
@@ -189,4 +203,20 @@ func TestEventsAreAsDocumented(t *testing.T) {
 			t.Errorf("%s fits the schema", wrong)
 		}
 	}
+}
+
+// undocumented gives the fields of an event that the schema of its type does not tell of.
+func undocumented(events *openapi3.Schema, kind domain.EventType, event map[string]any) []string {
+	var names []string
+	for _, ref := range events.OneOf {
+		if !slices.Contains(ref.Value.Properties["type"].Value.Enum, any(string(kind))) {
+			continue
+		}
+		for name := range event {
+			if ref.Value.Properties[name] == nil {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -16,7 +16,8 @@ type envelope struct {
 	Error     string      `json:"error"` // for people
 	Code      domain.Code `json:"code"`
 	RequestID string      `json:"request_id"`
-	Field     string      `json:"field,omitempty"` // what is wrong in the request
+	Field     string      `json:"field,omitempty"`  // what is wrong in the request
+	Holder    string      `json:"holder,omitempty"` // the turn or run that is in the way
 }
 
 // statuses maps each domain code to its HTTP status.
@@ -119,7 +120,7 @@ func describe(err error) (int, envelope) {
 	body := envelope{Error: domain.PublicMessage(err), Code: code}
 	var e *domain.Error
 	if errors.As(err, &e) {
-		body.Field = e.Field
+		body.Field, body.Holder = e.Field, e.Holder
 		if e.Field != "" {
 			body.Error = e.Field + ": " + body.Error
 		}

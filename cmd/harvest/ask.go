@@ -25,7 +25,7 @@ Ctrl-C stops the turn. With --json the answer is printed as JSON, and nothing el
 		Example: `  harvest ask "Where are turns stored?"
   harvest ask "Who calls Migrate?" --repo harvest --version main
   harvest ask "How do I add a tool?" --json | jq -r .answer`,
-		Args: usage(cobra.MinimumNArgs(1)),
+		Args: arguments(1, -1, `what is the question? Write: harvest ask "QUESTION"`),
 		RunE: func(c *cobra.Command, args []string) error {
 			if q.Query = strings.TrimSpace(strings.Join(args, " ")); q.Query == "" {
 				return usageError{errors.New("the question is empty")}
@@ -50,22 +50,39 @@ func (p *program) ask(ctx context.Context, q client.Query, asJSON bool) error {
 	}
 	defer api.Close()
 	if asJSON {
-		answer, err := api.Answer(ctx, q, domain.NewID())
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(p.out, "%s\n", answer)
-		return err
+		return p.printAnswer(ctx, api, q)
 	}
 	screen := p.screen(p.out)
 	defer screen.Close()
 	return showTurn(ctx, api, screen, q)
 }
 
+// printAnswer asks, waits for the end of the turn and prints its answer. When ctx ends the
+// turn is stopped as well.
+func (p *program) printAnswer(ctx context.Context, api *client.Client, q client.Query) error {
+	key := domain.NewID()
+	turnID, events, err := api.Ask(ctx, q, key)
+	if err != nil {
+		return err
+	}
+	for _, err := range events {
+		if err != nil {
+			return interrupted(ctx, api, turnID, err)
+		}
+	}
+	answer, err := api.Answer(ctx, q, key)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "%s\n", answer)
+	return err
+}
+
 // showTurn asks and shows the turn to its end. When ctx ends the turn is stopped as well.
 func showTurn(ctx context.Context, api *client.Client, screen *terminal.Screen, q client.Query) error {
 	shown := terminal.NewTurn(screen)
 	shown.Question(q.Query)
+	shown.Wants(q.ProviderID)
 	turnID, events, err := api.Ask(ctx, q, domain.NewID())
 	if err != nil {
 		screen.Status(nil)
@@ -77,14 +94,19 @@ func showTurn(ctx context.Context, api *client.Client, screen *terminal.Screen, 
 		}
 		if err != nil {
 			screen.Status(nil)
-			if ctx.Err() != nil {
-				stopTurn(api, turnID)
-				return domain.Errorf(domain.CodeCanceled, "stopped; the turn %s was canceled", turnID)
-			}
-			return err
+			return interrupted(ctx, api, turnID, err)
 		}
 	}
 	return nil
+}
+
+// interrupted gives err, or, where the person gave up, stops the turn and says so.
+func interrupted(ctx context.Context, api *client.Client, turnID string, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	stopTurn(api, turnID)
+	return domain.Errorf(domain.CodeCanceled, "stopped; the turn %s was canceled", turnID)
 }
 
 // stopTurn tries to end a turn that nobody waits for any more.

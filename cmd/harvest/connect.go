@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
@@ -77,6 +78,9 @@ func (p *program) findDataDir() (string, error) {
 // other addresses stay as they are.
 func addressOf(text string) (string, error) {
 	if _, err := os.Stat(text); err != nil {
+		if isPath(text) && !filepath.IsAbs(text) {
+			return "", noFolder(text)
+		}
 		return text, nil
 	}
 	path, err := filepath.Abs(text)
@@ -84,4 +88,14 @@ func addressOf(text string) (string, error) {
 		return "", fmt.Errorf("find %s: %w", text, err)
 	}
 	return path, nil
+}
+
+func noFolder(path string) error {
+	return domain.Errorf(domain.CodeInvalid, "there is no folder %s on this machine", path)
+}
+
+// isPath reports whether a text can't be an address: those hold "://", or a host before ":".
+func isPath(text string) bool {
+	before, _, colon := strings.Cut(text, ":")
+	return !colon || strings.ContainsRune(before, os.PathSeparator)
 }

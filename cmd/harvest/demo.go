@@ -30,7 +30,7 @@ func (p *program) demoCommand() *cobra.Command {
 		Long: `Starts everything, reads a repository (default: the one of harvest itself), asks a question that
 fits it, and shows the steps and the answer with its citations. It works without a model: then
 the answer is put together by searching and reading the code. Ctrl-C stops all.`,
-		Args: usage(cobra.MaximumNArgs(1)),
+		Args: arguments(0, 1, "name one repository, by its path or its address, or none for harvest's own"),
 		RunE: func(c *cobra.Command, args []string) error {
 			d := demo{program: p, question: question, once: once}
 			if len(args) == 1 {
@@ -113,7 +113,7 @@ func (d *demo) show(ctx context.Context, running instance) error {
 		d.screen.Line("\n%s", d.screen.Style(terminal.Red, "harvest: "+d.answered.Error()))
 	}
 	if !d.once {
-		tellAddresses(d.screen, running, token)
+		tellAddresses(d.screen, running, token, d.askLine())
 		return nil
 	}
 	d.screen.Line("\n  API          %s", running.API)
@@ -141,6 +141,9 @@ func (d *demo) readAndAsk(ctx context.Context, api *client.Client) error {
 // repository gives the repository to read.
 func (d *demo) repository() (string, error) {
 	if d.target != "" {
+		if _, err := os.Stat(d.target); err != nil && isPath(d.target) {
+			return "", noFolder(d.target)
+		}
 		return addressOf(d.target)
 	}
 	if wd, err := os.Getwd(); err == nil {

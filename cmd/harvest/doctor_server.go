@@ -101,7 +101,16 @@ func examineModels(ctx context.Context, cfg *config.Config) []finding {
 			found = append(found, fail(name, err, "check api_key and base_url of the [[llm]] block, and that the service can be reached")...)
 			continue
 		}
-		found = append(found, finding{name: name, detail: fmt.Sprintf("%s %s, %d models offered", c.Kind, c.Model, len(models))})
+		found = append(found, finding{name: name, detail: offered(c, len(models))})
 	}
 	return found
+}
+
+// offered says what a provider is and how many models it names.
+func offered(c llm.Config, models int) string {
+	text := strings.TrimSpace(c.Kind + " " + c.Model)
+	if models == 1 {
+		return text + ", 1 model offered"
+	}
+	return fmt.Sprintf("%s, %d models offered", text, models)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
 	"github.com/harvest-engine/harvest/cmd/harvest/terminal"
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 func (p *program) ingestCommand() *cobra.Command {
@@ -29,7 +30,7 @@ written into the command line or the address, and kept encrypted for later readi
   harvest ingest ~/src/app --worktree --watch 5m
   harvest ingest https://git.example.com/team/app.git --token-env GIT_TOKEN
   harvest ingest git@git.example.com:team/app.git --ssh-key ~/.ssh/id_ed25519`,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: arguments(1, 1, "name one repository, by its path or its address"),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
 			if s.URL, err = addressOf(args[0]); err != nil {
@@ -88,21 +89,41 @@ func (p *program) ingest(ctx context.Context, s client.Source) error {
 }
 
 // showIngest has a repository read and shows how, to the end. It gives the name under which
-// the repository is known.
+// the repository is known. Where it is being read already, that run is waited for.
 func showIngest(ctx context.Context, api *client.Client, screen *terminal.Screen, s client.Source) (string, error) {
-	run, err := api.AddRepository(ctx, s)
-	if err != nil {
-		return "", err
+	for {
+		run, err := api.AddRepository(ctx, s)
+		var refused *domain.Error
+		if err == nil {
+			return run.Repository, showRun(ctx, api, screen, run)
+		}
+		if !errors.As(err, &refused) || refused.Holder == "" {
+			return "", err
+		}
+		screen.Line("%s; waiting for it", refused.Message)
+		if holder, err := api.Ingest(ctx, refused.Holder); err != nil {
+			return "", err
+		} else if err := showRun(ctx, api, screen, holder); ctx.Err() != nil {
+			return "", err
+		}
 	}
+}
+
+// showRun shows a run to its end. When ctx ends the run goes on unseen.
+func showRun(ctx context.Context, api *client.Client, screen *terminal.Screen, run domain.Ingest) error {
 	shown := terminal.NewIngest(screen, run.Repository)
 	for event, err := range api.FollowIngest(ctx, run.ID) {
 		if err == nil {
 			err = shown.Show(event.Type, event)
 		}
-		if err != nil {
-			screen.Status(nil)
-			return run.Repository, err
+		if err == nil {
+			continue
 		}
+		screen.Status(nil)
+		if ctx.Err() != nil {
+			return domain.Errorf(domain.CodeCanceled, "stopped watching; the reading of %s goes on", run.Repository)
+		}
+		return err
 	}
-	return run.Repository, nil
+	return nil
 }

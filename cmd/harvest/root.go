@@ -17,9 +17,10 @@ import (
 
 // The exit codes.
 const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitStopped = 130 // by Ctrl-C, as shells give it
 )
 
 // defaultConfig is read where --config names no file and it is there.
@@ -56,11 +57,14 @@ func (p *program) run(ctx context.Context, args []string) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(p.errs, "harvest: %v\nSee: %s --help\n", err, command.CommandPath())
 		return exitUsage
-	case ctx.Err() != nil && domain.CodeOf(err) != domain.CodeCanceled && errors.Is(err, context.Canceled):
-		fmt.Fprintln(p.errs, "harvest: stopped")
-	default:
+	case ctx.Err() != nil && domain.CodeOf(err) == domain.CodeCanceled:
 		fmt.Fprintf(p.errs, "harvest: %v\n", err)
+		return exitStopped
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(p.errs, "harvest: stopped")
+		return exitStopped
 	}
+	fmt.Fprintf(p.errs, "harvest: %v\n", err)
 	return exitFailed
 }
 
@@ -85,6 +89,17 @@ Try it:  harvest demo`,
 	root.AddCommand(p.upCommand(), p.demoCommand(), p.askCommand(), p.ingestCommand(), p.uiCommand(), p.doctorCommand(),
 		p.serveCommand(), p.workerCommand(), p.migrateCommand(), p.versionCommand())
 	return root
+}
+
+// arguments makes sure that a command has from least to most arguments; a negative most is no
+// bound. Otherwise remedy says what to write.
+func arguments(least, most int, remedy string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usageError{errors.New(remedy)}
+		}
+		return nil
+	}
 }
 
 // usage makes the errors of a check of arguments usage errors.

@@ -85,7 +85,7 @@ func (p *program) up(ctx context.Context, o ports, how upOptions) error {
 	if err != nil {
 		return err
 	}
-	err = whole{cfg: cfg, doors: doors, how: how, log: log}.run(ctx, stack)
+	err = whole{cfg: cfg, doors: doors, how: how, log: log, ask: p.askLine()}.run(ctx, stack)
 	if ctx.Err() != nil {
 		how.screen.Status(func(int) string { return "stopping" })
 	}
@@ -120,6 +120,7 @@ type whole struct {
 	doors doors
 	how   upOptions
 	log   zerolog.Logger
+	ask   string // the command that asks this Harvest
 }
 
 // run runs Harvest on servers that run.
@@ -160,14 +161,14 @@ func (w whole) run(ctx context.Context, stack *embedded.Stack) error {
 			if w.how.ready != nil {
 				return w.how.ready(ctx, running)
 			}
-			tellAddresses(w.how.screen, running, token)
+			tellAddresses(w.how.screen, running, token, w.ask)
 			return nil
 		},
 	})
 }
 
 // tellAddresses says where what is.
-func tellAddresses(screen *terminal.Screen, running instance, token string) {
+func tellAddresses(screen *terminal.Screen, running instance, token, ask string) {
 	bold := func(text string) string { return screen.Style(terminal.Bold, text) }
 	screen.Line("")
 	screen.Line("  API          %s", bold(running.API))
@@ -175,8 +176,17 @@ func tellAddresses(screen *terminal.Screen, running instance, token string) {
 		screen.Line("  Temporal UI  %s", bold(running.TemporalUI))
 		screen.Line("               %s", screen.Style(terminal.Dim, "sign in with "+api.SignInURL(running.API, token, time.Now())))
 	}
-	screen.Line("  Ask          %s", bold(command()+` ask "…"`))
+	screen.Line("  Ask          %s", bold(ask))
 	screen.Line("  Stop         %s\n", bold("Ctrl-C"))
+}
+
+// askLine is the command that asks the Harvest of these flags.
+func (p *program) askLine() string {
+	line := command() + ` ask "…"`
+	if p.dataDir != "" {
+		line += " --data-dir " + p.dataDir
+	}
+	return line
 }
 
 // command is how this program was called, for commands that people are told to type.

@@ -35,6 +35,7 @@ type Error struct {
 	Code    Code
 	Message string        // for people; says what to do where something can be done
 	Field   string        // the input's field, for CodeInvalid
+	Holder  string        // the id of the turn or run that is in the way, for CodeConflict
 	Wait    time.Duration // how long to wait before trying again; 0 where unknown
 	Err     error         // the cause; never shown outside the process
 }

@@ -199,7 +199,9 @@ func (n *newTurn) lock(ctx context.Context, tx pgx.Tx) error {
 	case !own:
 		return domain.NotFound("there is no conversation %q", n.req.ConversationID)
 	case !locked:
-		return domain.Errorf(domain.CodeConflict, "chat is locked: turn %s of this conversation is still running", holder)
+		refusal := domain.Errorf(domain.CodeConflict, "chat is locked: turn %s of this conversation is still running", holder)
+		refusal.Holder = holder
+		return refusal
 	}
 	return nil
 }

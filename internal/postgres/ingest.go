@@ -93,10 +93,14 @@ func (s *Store) CreateIngest(ctx context.Context, order domain.IngestOrder) (dom
 		return domain.Ingest{}, domain.Errorf(domain.CodeConflict, "another run on %s has just ended; try again", order.Repository)
 	case err != nil:
 		return domain.Ingest{}, err
-	case holder.Kind == domain.IngestDelete:
-		return domain.Ingest{}, domain.Errorf(domain.CodeConflict, "%s is being deleted (run %s)", order.Repository, holder.ID)
 	}
-	return domain.Ingest{}, domain.Errorf(domain.CodeConflict, "%s is being read already (run %s)", order.Repository, holder.ID)
+	doing := "read already"
+	if holder.Kind == domain.IngestDelete {
+		doing = "deleted"
+	}
+	refusal := domain.Errorf(domain.CodeConflict, "%s is being %s (run %s)", order.Repository, doing, holder.ID)
+	refusal.Holder = holder.ID
+	return domain.Ingest{}, refusal
 }
 
 func ingestArgs(order domain.IngestOrder) pgx.NamedArgs {

@@ -101,15 +101,15 @@ func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
 // refusal reads the envelope of an answer that is not a success.
 func refusal(response *http.Response) error {
 	var envelope struct {
-		Error string      `json:"error"`
-		Code  domain.Code `json:"code"`
-		Field string      `json:"field"`
+		Error  string      `json:"error"`
+		Code   domain.Code `json:"code"`
+		Holder string      `json:"holder"`
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what there is of it will do
 	if json.Unmarshal(text, &envelope) != nil || envelope.Error == "" {
 		return domain.Errorf(domain.CodeUpstream, "the server answered %s, which is not how harvest answers; check the address", response.Status)
 	}
-	err := &domain.Error{Code: envelope.Code, Message: envelope.Error}
+	err := &domain.Error{Code: envelope.Code, Message: envelope.Error, Holder: envelope.Holder}
 	if response.StatusCode == http.StatusServiceUnavailable {
 		return unreachable{err}
 	}

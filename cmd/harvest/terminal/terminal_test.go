@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -146,6 +147,66 @@ func TestFailedTurn(t *testing.T) {
 	screen.Close()
 	if domain.CodeOf(err) != domain.CodeUpstream || !strings.Contains(err.Error(), "refused the key") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// shown plays the events of a turn on a plain screen and gives what people see.
+func shown(t *testing.T, turn func(*terminal.Turn), events ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	screen := terminal.New(&out, false, func() int { return 100 })
+	view := terminal.NewTurn(screen)
+	if turn != nil {
+		turn(view)
+	}
+	_ = play(t, view.Show, events...)
+	screen.Close()
+	return out.String()
+}
+
+func TestReasonsAreToldInWords(t *testing.T) {
+	t.Parallel()
+	got := shown(t, nil,
+		`{"type":"retry","reason":"rate_limited","message":"provider \"a\" has reached its rate limit (429): slow down","wait_ms":2000}`,
+		`{"type":"retry","reason":"unavailable","wait_ms":0}`,
+		`{"type":"failover","from":{"provider_id":"a","model":"m"},"to":{"provider_id":"b","model":"n"},"reason":"rate_limited"}`)
+	want := `~ trying again in 2.0 s: provider "a" has reached its rate limit (429): slow down
+~ trying again: can't be reached
+~ going on with n (b): a has reached its rate limit
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestQuestionsAreShownOnce(t *testing.T) {
+	t.Parallel()
+	end := `{"type":"done","answer":%q,"reason":"asked","question":{"question":"Which one?","choices":["a","b"]},"sources":[]}`
+	asked := []string{
+		`{"type":"tool_call","id":"1","name":"ask_user","description":"Asking: Which one?"}`,
+		`{"type":"tool_result","id":"1","name":"ask_user","preview":"waits for your answer"}`,
+	}
+	for name, events := range map[string][]string{
+		"text before": append(append([]string{`{"type":"text_delta","text":"Hm."}`}, asked...), fmt.Sprintf(end, "Hm.")),
+		"no text":     append(asked[:2:2], fmt.Sprintf(end, "Which one?")),
+	} {
+		got := shown(t, nil, events...)
+		if strings.Count(got, "Hm.") > 1 || !strings.Contains(got, "\nWhich one?\n- a\n- b\n") {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}
+
+func TestWhoAnsweredIsTold(t *testing.T) {
+	t.Parallel()
+	wants := func(view *terminal.Turn) { view.Wants("nope") }
+	got := shown(t, wants, `{"type":"done","answer":"x","sources":[],"provider_used":{"provider_id":"a","model":"m"}}`)
+	if !strings.Contains(got, `m (a) · in place of "nope"`) {
+		t.Errorf("nothing says that another provider answered:\n%s", got)
+	}
+	got = shown(t, nil, `{"type":"error","message":"x","code":"upstream","answer":"","sources":[],"provider_used":{"kind":"offline"}}`)
+	if strings.Contains(got, "No model wrote this") {
+		t.Errorf("a turn without an answer says who wrote it:\n%s", got)
 	}
 }
 

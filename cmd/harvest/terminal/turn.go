@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +19,8 @@ type Turn struct {
 	begun   time.Time
 	text    *prose
 	said    strings.Builder // since the last step: the answer, where nothing follows it
+	before  string          // what was said before the last step
+	wanted  string          // the provider that was asked for
 	running []running
 	doing   string // what the model does
 	steps   bool   // a step was shown
@@ -34,6 +35,9 @@ func NewTurn(screen *Screen) *Turn {
 	t.screen.Status(t.status)
 	return t
 }
+
+// Wants names the provider that was asked for: it is told where another one answered.
+func (t *Turn) Wants(provider string) { t.wanted = provider }
 
 // Question shows what is asked.
 func (t *Turn) Question(question string) {
@@ -102,61 +106,12 @@ func (t *Turn) showText(event Event) error {
 // endText closes text that is followed by a step.
 func (t *Turn) endText() {
 	if t.said.Len() > 0 {
+		t.before = strings.TrimSpace(t.said.String())
 		t.text.flush()
 		t.text = newProse(t.screen, t.text.indent)
 		t.said.Reset()
 		t.screen.Line("")
 	}
-}
-
-func (t *Turn) showNote(kind domain.EventType, event Event) error {
-	var note struct {
-		Mode       string `json:"mode"`
-		Label      string `json:"label"`
-		Reason     string `json:"reason"`
-		WaitMS     int64  `json:"wait_ms"`
-		Characters int64  `json:"characters"`
-	}
-	switch kind {
-	case domain.EventFailover: // its other fields have other types
-		t.note(Yellow, "↪", "~", "this model is busy: going on with another one")
-		return nil
-	case domain.EventIntent, domain.EventPhase, domain.EventRetry, domain.EventCompacted:
-		if err := event.Decode(&note); err != nil {
-			return err
-		}
-	}
-	switch kind {
-	case domain.EventIntent:
-		t.set(func() { t.doing = "thinking about a " + note.Mode + " question" })
-	case domain.EventPhase:
-		t.showPhase(note.Label)
-	case domain.EventRetry:
-		text := "trying again: " + note.Reason
-		if note.WaitMS > 0 {
-			text = fmt.Sprintf("trying again in %s: %s", seconds(time.Duration(note.WaitMS)*time.Millisecond), note.Reason)
-		}
-		t.note(Yellow, "↻", "~", text)
-	case domain.EventCompacted:
-		t.note(Dim, "≡", "~", "the older part of the conversation was summed up")
-	}
-	return nil
-}
-
-// showPhase heads the steps of a phase; rounds that go on in the same one share a head.
-func (t *Turn) showPhase(label string) {
-	if t.phase == label && t.said.Len() == 0 {
-		return
-	}
-	t.endText()
-	t.screen.Line("%s %s", t.screen.Style(Cyan, t.screen.mark("◆", "*")), t.screen.Style(Bold, clip(label, t.screen.width()-4)))
-	t.phase, t.steps = label, true
-}
-
-func (t *Turn) note(style Style, fancy, plain, text string) {
-	t.endText()
-	t.screen.Line("%s", t.screen.Style(style, t.screen.mark(fancy, plain)+" "+clip(text, t.screen.width()-4)))
-	t.steps = true
 }
 
 func (t *Turn) showCall(event Event) error {

@@ -50,24 +50,42 @@ func (t *Turn) showEnd(kind domain.EventType, event Event) error {
 	return nil
 }
 
-// showAnswer shows the answer where it did not stream already.
+// showAnswer shows the answer where it did not stream already, and what the person is asked.
 func (t *Turn) showAnswer(end outcome) {
 	answer := strings.TrimSpace(end.Answer)
-	if !strings.HasSuffix(answer, strings.TrimSpace(t.said.String())) || t.said.Len() == 0 {
+	said := strings.TrimSpace(t.said.String())
+	switch {
+	case said != "" && strings.HasSuffix(answer, said): // it streamed
+		answer = t.said.String()
+	case end.Question != nil && answer != "" && answer == t.before: // it streamed before the question
+		t.screen.Line("")
+	default:
 		t.endText()
 		if t.steps {
 			t.screen.Line("")
 		}
 		t.text.write(answer)
 	}
+	if q := end.Question; q != nil {
+		t.showQuestion(*q, answer)
+	}
 	t.text.flush()
-	if end.Question == nil {
-		return
+}
+
+// showQuestion shows a question to the person, where the answer before it does not hold it,
+// and its choices.
+func (t *Turn) showQuestion(q domain.Question, answer string) {
+	if !strings.Contains(answer, q.Question) {
+		if answer != "" && answer != t.before {
+			t.text.write("\n")
+		}
+		t.text.write(q.Question)
+		answer = q.Question
 	}
-	if !strings.Contains(answer, end.Question.Question) {
-		t.text.write("\n" + end.Question.Question + "\n")
+	if !strings.HasSuffix(answer, "\n") {
+		t.text.write("\n")
 	}
-	for _, choice := range end.Question.Choices {
+	for _, choice := range q.Choices {
 		t.text.write("- " + choice + "\n")
 	}
 }
@@ -125,7 +143,10 @@ func (t *Turn) showFooter(end outcome) {
 		facts = append(facts, "no model")
 	}
 	if end.ProviderUsed != nil && !offline {
-		facts = append(facts, strings.TrimSpace(end.ProviderUsed.Model+" ("+end.ProviderUsed.ProviderID+")"))
+		facts = append(facts, modelOf(*end.ProviderUsed))
+	}
+	if end.ProviderUsed != nil && t.wanted != "" && t.wanted != end.ProviderUsed.ProviderID {
+		facts = append(facts, fmt.Sprintf("in place of %q", printable(t.wanted)))
 	}
 	if end.Usage.Cost > 0 {
 		facts = append(facts, fmt.Sprintf("cost %.4f", end.Usage.Cost))
@@ -137,7 +158,7 @@ func (t *Turn) showFooter(end outcome) {
 		facts = append(facts, "turn "+end.TurnID)
 	}
 	t.screen.Line("")
-	if offline && !strings.Contains(end.Answer, "model wrote this") { // the answer may say so itself
+	if offline && end.Answer != "" && !strings.Contains(end.Answer, "model wrote this") { // the answer may say so itself
 		t.screen.Line("%s", t.screen.Style(Yellow, "No model wrote this: it was put together by searching and reading the code."))
 	}
 	t.screen.Line("%s", t.screen.Style(Dim, strings.Join(facts, " · ")))
