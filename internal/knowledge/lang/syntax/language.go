@@ -61,16 +61,6 @@ func (l *Language) Kinds(name string) []Kind {
 // KindCount is one more than the largest Kind of the grammar, errors apart.
 func (l *Language) KindCount() int { return len(l.kinds) }
 
-// HasField reports whether the grammar has a field of that name.
-func (l *Language) HasField(name string) bool {
-	for _, f := range l.fields[1:] {
-		if f == name {
-			return true
-		}
-	}
-	return false
-}
-
 // take gives an idle parser, or a new one; nil where the library does not know the
 // grammar's format.
 func (l *Language) take() *C.TSParser {
