@@ -22,7 +22,7 @@ func (p *program) examineConfiguration(_ context.Context, cfg *config.Config) []
 	}
 	found := []finding{{name: "configuration", detail: from}}
 	for _, n := range cfg.Notices {
-		found = append(found, finding{name: "configuration", detail: noticeText(n), notice: true})
+		found = append(found, finding{name: "configuration", detail: n.String(), notice: true})
 	}
 	return found
 }

@@ -49,6 +49,7 @@ func (p *program) half(ctx context.Context, cfg *config.Config, service string, 
 	if err != nil {
 		return err
 	}
+	obs.TakeStandard(log)
 	logNotices(log, cfg)
 	on := servers{dsn: cfg.Database.URL.Reveal(), temporal: cfg.Temporal.Address}
 	if on.dsn == "" {

@@ -73,6 +73,7 @@ func (p *program) up(ctx context.Context, o ports, how upOptions) error {
 	if err != nil {
 		return err
 	}
+	obs.TakeStandard(log)
 	logNotices(log, cfg)
 	if how.log != io.Writer(how.screen) {
 		showNotices(how.screen, cfg)

@@ -106,8 +106,7 @@ func (d *decoder) madeID(c *Config, i int, taken map[string]int) string {
 	}
 	if id != base {
 		key := index("llm", i)
-		c.Notices = append(c.Notices, Notice{Line: d.line(key), Key: key,
-			Text: fmt.Sprintf("another block has the id %q; this one is %q until it is given an id", base, id)})
+		d.notice(c, key, "another block has the id %q; this one is %q until it is given an id", base, id)
 	}
 	return id
 }
@@ -115,7 +114,7 @@ func (d *decoder) madeID(c *Config, i int, taken map[string]int) string {
 func (d *decoder) checkModel(key string, l *LLM) {
 	d.scheme(join(key, "base_url"), l.BaseURL.Reveal(), "http", "https")
 	need := func(missing bool, field string) {
-		if missing {
+		if missing && !d.faulty(join(key, field)) {
 			d.fault(join(key, field), "missing; %s needs it", l.Provider)
 		}
 	}
@@ -135,14 +134,14 @@ func (d *decoder) checkRepositories(c *Config) {
 	for i := range c.Repositories {
 		r := &c.Repositories[i]
 		key := index("repositories", i)
-		if !d.checkCredentials(key, r) {
+		if !d.checkCredentials(key, r) || !d.checkAddress(join(key, "url"), r.URL.Reveal()) {
 			continue
 		}
 		if r.Name == "" {
 			r.Name = nameOf(r.URL.Reveal())
 		}
-		if strings.ContainsAny(r.Name, ":[]\n") {
-			d.fault(join(key, "name"), `%q may not hold ":", brackets or line breaks`, r.Name)
+		if strings.ContainsAny(r.Name, ":[] \t\r\n") {
+			d.fault(join(key, "name"), `%q may not hold blanks, ":" or brackets`, r.Name)
 		}
 		if first, dup := names[r.Name]; dup && r.Name != "" {
 			d.fault(join(key, "name"), "%q is also the name of repositories[%d]", r.Name, first)
@@ -166,6 +165,20 @@ func (d *decoder) checkCredentials(key string, r *Repository) bool {
 	}
 	if r.SSHKey != "" && https {
 		d.fault(join(key, "ssh_key"), "is for ssh addresses only; give this one a token")
+	}
+	return true
+}
+
+// checkAddress reports whether a repository's address is of a kind that is read: an https, ssh
+// or git address, as git writes them, or a path.
+func (d *decoder) checkAddress(key, address string) bool {
+	kind, _, named := strings.Cut(address, "://")
+	if helper, _, found := strings.Cut(address, "::"); found {
+		kind, named = helper, true
+	}
+	if named && !slices.Contains([]string{"https", "ssh", "git", "file"}, kind) {
+		d.fault(key, "addresses of kind %q are not read; use https, ssh, git or a local path", kind)
+		return false
 	}
 	return true
 }
@@ -212,7 +225,11 @@ func (d *decoder) checkLater(c *Config) {
 }
 
 func (d *decoder) later(c *Config, key string) {
-	c.Notices = append(c.Notices, Notice{Line: d.line(key), Key: key, Text: "is checked, but not yet active"})
+	d.notice(c, key, "is checked, but not yet active")
+}
+
+func (d *decoder) notice(c *Config, key, format string, args ...any) {
+	c.Notices = append(c.Notices, Notice{File: d.file, Line: d.line(key), Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
 // scheme notes an address that is set and not a URL of one of the schemes.

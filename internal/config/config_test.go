@@ -83,7 +83,7 @@ func TestReferenceLoads(t *testing.T) {
 			t.Errorf("notice without line or reason: %+v", n)
 		}
 	}
-	if diff := cmp.Diff([]string{"auth.google", "auth.oidc", "auth", "agents", "lxd", "documentation", "ui"}, inactive); diff != "" {
+	if diff := cmp.Diff([]string{"auth", "auth.google", "auth.oidc", "documentation", "ui", "agents", "lxd"}, inactive); diff != "" {
 		t.Errorf("inactive sections (-want +got):\n%s", diff)
 	}
 	got.Notices = nil

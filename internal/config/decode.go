@@ -37,6 +37,11 @@ func (d *decoder) fault(path, format string, args ...any) {
 	d.problems = append(d.problems, Problem{File: d.file, Line: d.line(path), Key: path, Text: fmt.Sprintf(format, args...)})
 }
 
+// faulty reports whether a fault of path is known: what follows from it is not worth a word.
+func (d *decoder) faulty(path string) bool {
+	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == path })
+}
+
 func (d *decoder) table(path string, raw map[string]any, out reflect.Value) {
 	var known []string
 	for i := range out.NumField() {
@@ -148,7 +153,7 @@ func kindOf(raw any) string {
 	case int64:
 		return "a whole number"
 	case float64:
-		return "a number"
+		return "a fraction"
 	case bool:
 		return "true or false"
 	case []any:

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"reflect"
+	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -21,12 +23,12 @@ func Load(path string, env func(string) (string, bool)) (*Config, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open configuration: %w", err)
+		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	defer f.Close()
 	doc, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
+		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	return Parse(path, doc, env)
 }
@@ -47,6 +49,7 @@ func Parse(file string, doc []byte, env func(string) (string, bool)) (*Config, e
 	if len(d.problems) > 0 {
 		return nil, d.problems.sorted()
 	}
+	slices.SortStableFunc(cfg.Notices, func(a, b Notice) int { return cmp.Compare(a.Line, b.Line) })
 	return cfg, nil
 }
 

@@ -48,7 +48,11 @@ func (ps Problems) sorted() Problems {
 
 // Notice is a remark on the configuration that stops nothing.
 type Notice struct {
+	File string
 	Line int
 	Key  string
 	Text string
 }
+
+// String renders file, line, key and remark on one line.
+func (n Notice) String() string { return Problem(n).Error() }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	stdlog "log"
 	"strings"
 	"testing"
 	"time"
@@ -95,5 +96,24 @@ func TestNewRefusesUnknownSettings(t *testing.T) {
 		if _, err := obs.New(&bytes.Buffer{}, c[0], c[1], "x"); err == nil {
 			t.Errorf("format %q with level %q was accepted", c[0], c[1])
 		}
+	}
+}
+
+func TestLibrariesLogAsWeDo(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log, err := obs.New(&out, obs.FormatJSON, "info", "worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := stdlog.New(obs.Library(log), "", 0)
+	theirs.Printf("http: TLS handshake error from %s\n", "10.0.0.1")
+	theirs.Print("")
+	var entry map[string]any
+	if err := json.Unmarshal(out.Bytes(), &entry); err != nil {
+		t.Fatalf("not one JSON object: %v\n%s", err, out.String())
+	}
+	if entry["event"] != "library_log" || entry["level"] != "warn" || entry["text"] != "http: TLS handshake error from 10.0.0.1" {
+		t.Errorf("entry = %v", entry)
 	}
 }
