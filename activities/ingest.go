@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
@@ -48,6 +49,7 @@ type IngestStore interface {
 // RepositorySources keeps the repositories and what was read of them.
 type RepositorySources interface {
 	Repository(ctx context.Context, name string) (domain.Repository, error)
+	Repositories(ctx context.Context) ([]domain.Repository, error)
 	Version(ctx context.Context, repo, tag string) (domain.VersionDetail, error)
 	DeleteRepository(ctx context.Context, name string) error
 }
@@ -59,6 +61,9 @@ type RepositoryReader interface {
 	// Ingest reads one version; killed at any moment and called again it goes on from what
 	// it had stored.
 	Ingest(ctx context.Context, repo domain.Repository, ref domain.VersionRef, progress func(domain.IngestProgress)) (domain.VersionDetail, error)
+	// Forget removes the copy of a repository that was fetched, unless one of others is read
+	// from it too. Repeating it is no error.
+	Forget(ctx context.Context, repo domain.Repository, others []domain.Repository) error
 }
 
 // RepositoryGraph is the part of a graph backend that forgets a repository.
@@ -199,10 +204,13 @@ func (a *Ingest) FailVersion(ctx context.Context, in workflows.FailVersionInput)
 	return struct{}{}, a.Store.FailVersion(ctx, in.IngestID, in.Tag, in.Code, in.Message)
 }
 
-// Drop removes the repository from the graph, then from the sources. Both may have been
-// done by an earlier attempt.
+// Drop removes what was fetched of the repository, then its graph, then its sources, whose
+// row alone knows the address. Each may have been done by an earlier attempt.
 func (a *Ingest) Drop(ctx context.Context, in workflows.DeleteRepositoryInput) (struct{}, error) {
 	defer beat(ctx)()
+	if err := a.forget(ctx, in.Repository); err != nil {
+		return struct{}{}, impatient(ctx, fmt.Errorf("forget what was fetched: %w", err))
+	}
 	if err := a.Graph.DropRepository(ctx, in.Repository); err != nil {
 		return struct{}{}, impatient(ctx, fmt.Errorf("drop from the graph: %w", err))
 	}
@@ -211,6 +219,22 @@ func (a *Ingest) Drop(ctx context.Context, in workflows.DeleteRepositoryInput) (
 		return struct{}{}, impatient(ctx, fmt.Errorf("delete from the sources: %w", err))
 	}
 	return struct{}{}, nil
+}
+
+func (a *Ingest) forget(ctx context.Context, name string) error {
+	repo, err := a.Sources.Repository(ctx, name)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	all, err := a.Sources.Repositories(ctx)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(all, func(r domain.Repository) bool { return r.Name == name })
+	return a.Reader.Forget(ctx, repo, others)
 }
 
 // Finish ends the run and frees the repository.

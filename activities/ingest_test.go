@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ func runActivity[In, Out any](t *testing.T, handle flow.Activity[In, Out], do fu
 
 // ingestFake is the store, the sources, the reader and the graph of one run.
 type ingestFake struct {
+	forgotten              []string
 	activities.IngestStore // what a test does not play is a nil call
 
 	mu       sync.Mutex
@@ -105,6 +107,18 @@ func (f *ingestFake) EndIngest(_ context.Context, id string, code domain.Code, _
 
 func (f *ingestFake) Repository(_ context.Context, name string) (domain.Repository, error) {
 	return domain.Repository{Name: name}, nil
+}
+
+func (f *ingestFake) Repositories(context.Context) ([]domain.Repository, error) {
+	return []domain.Repository{{Name: "other"}, {Name: "r"}}, nil
+}
+
+func (f *ingestFake) Forget(_ context.Context, repo domain.Repository, others []domain.Repository) error {
+	f.forgotten = append(f.forgotten, repo.Name)
+	for _, other := range others {
+		f.forgotten = append(f.forgotten, "not "+other.Name)
+	}
+	return nil
 }
 
 func (f *ingestFake) Version(_ context.Context, _, tag string) (domain.VersionDetail, error) {
@@ -272,6 +286,9 @@ func TestDropIsIdempotent(t *testing.T) {
 	f := &ingestFake{deleteErr: domain.NotFound("it is gone already")}
 	if _, err := runActivity(t, workflows.DropRepository, f.activities().Drop, in); err != nil {
 		t.Errorf("a second attempt: %v", err)
+	}
+	if want := []string{"r", "not other"}; !slices.Equal(f.forgotten, want) {
+		t.Errorf("what was fetched: forgot %q, want %q", f.forgotten, want)
 	}
 	f.dropErr = errors.New("the graph is away")
 	if _, err := runActivity(t, workflows.DropRepository, f.activities().Drop, in); err == nil {

@@ -220,6 +220,10 @@ func (r *playedReader) Ingest(ctx context.Context, _ domain.Repository, ref doma
 	return domain.VersionDetail{Commit: ref.Commit, Files: 2, Symbols: 7}, nil
 }
 
+func (r *playedReader) Forget(context.Context, domain.Repository, []domain.Repository) error {
+	return nil
+}
+
 // Version lets the fake repositories stand in for the sources: nothing was read before.
 func (f *fakeRepositories) Version(_ context.Context, repo, tag string) (domain.VersionDetail, error) {
 	return domain.VersionDetail{}, domain.NotFound("%s has no version %s", repo, tag)

@@ -101,6 +101,21 @@ func (r *Reader) Sync(ctx context.Context, repo domain.Repository, progress Prog
 	return versions, nil
 }
 
+// Forget removes the mirror of a repository, unless one of others has the same address. A
+// local repository is left alone, and so is an address that was never read.
+func (r *Reader) Forget(ctx context.Context, repo domain.Repository, others []domain.Repository) error {
+	addr, err := gitrepo.ParseAddress(repo.URL)
+	if err != nil {
+		return nil // what can't be fetched has no mirror
+	}
+	for _, other := range others {
+		if same, err := gitrepo.ParseAddress(other.URL); err == nil && same == addr {
+			return nil
+		}
+	}
+	return r.cfg.Git.Remove(ctx, addr)
+}
+
 // look opens or fetches a repository and finds its refs. A worktree alone needs none.
 func (r *Reader) look(ctx context.Context, repo domain.Repository, addr gitrepo.Address, progress Progress) (*gitrepo.Repo, []gitrepo.Ref, error) {
 	want := gitrepo.Wanted{Refs: repo.Refs, AllTags: repo.AllTags}

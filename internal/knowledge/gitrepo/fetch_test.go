@@ -322,3 +322,28 @@ func TestKeyIsGivenToSSH(t *testing.T) {
 		}
 	}
 }
+
+func TestRemoveLeavesNoCode(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.write("a.txt", "a")
+	o.commit("one")
+	addr, _ := serveGit(t, filepath.Join(o.dir, ".git"))
+	dir := filepath.Join(t.TempDir(), "mirrors")
+	store := gitrepo.NewStore(gitrepo.Config{Dir: dir, Environ: os.Environ()})
+	if _, _, err := store.Fetch(t.Context(), gitrepo.Request{Address: addr}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a second time there is nothing left to remove
+		if err := store.Remove(t.Context(), addr); err != nil {
+			t.Fatal(err)
+		}
+		left, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
+	if _, err := store.Mirror(addr); domain.CodeOf(err) != domain.CodeNotFound {
+		t.Errorf("opening what was removed: %v", err)
+	}
+}
