@@ -53,6 +53,9 @@ func (a *assembly) run(ctx context.Context, h halves) error {
 	if h.listener != nil {
 		base.Go(func() error { return a.watch(cancel, a.engine.Run(beneath)) })
 	}
+	if h.worker && looks(h.queues) {
+		base.Go(func() error { a.keepLooking(beneath, a.newReader()); return nil })
+	}
 	err := a.runAbove(ctx, cancel, h)
 	release()
 	return errors.Join(err, base.Wait())

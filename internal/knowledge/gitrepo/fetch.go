@@ -59,6 +59,32 @@ func (s *Store) Fetch(ctx context.Context, req Request) (*Repo, []Ref, error) {
 	return f.repo, refs, nil
 }
 
+// Tips asks at which commits the wanted refs are now. Nothing is fetched. A plain folder has
+// none.
+func (s *Store) Tips(ctx context.Context, req Request) ([]Ref, error) {
+	if req.Address.Local() {
+		repo, err := s.Local(ctx, req.Address)
+		if err != nil || repo.Plain() {
+			return nil, err
+		}
+		return repo.Refs(ctx, req.Want)
+	}
+	if err := req.Credentials.check(req.Address); err != nil {
+		return nil, err
+	}
+	secrets, clean, err := req.Credentials.environment(req.Address, filepath.Join(s.dir, "known_hosts"))
+	if err != nil {
+		return nil, err
+	}
+	defer clean()
+	f := fetcher{store: s, req: req, env: secrets, repo: &Repo{git: s.git, addr: req.Address, gitDir: s.mirrorDir(req.Address)}}
+	refs, err := f.list(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the refs of %s: %w", req.Address, err)
+	}
+	return refs, nil
+}
+
 type fetcher struct {
 	store *Store
 	req   Request

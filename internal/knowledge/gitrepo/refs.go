@@ -21,6 +21,7 @@ type Ref struct {
 type Wanted struct {
 	Refs    []string // branches, tags, full ref names or commit ids
 	AllTags bool
+	IfThere bool // leave out those of Refs that are not there any more
 }
 
 // head says where HEAD points: a full ref name or, detached, a commit. Both are "" for an
@@ -40,6 +41,9 @@ func (w Wanted) pick(all map[string]string, at head) ([]Ref, error) {
 	}
 	for _, name := range w.Refs {
 		ref, err := findRef(all, name)
+		if w.IfThere && domain.CodeOf(err) == domain.CodeNotFound {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
