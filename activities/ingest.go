@@ -249,6 +249,9 @@ func (a *Ingest) Finish(ctx context.Context, in workflows.FinishIngestInput) (wo
 			result.Failed++
 		}
 	}
+	if run.Status == domain.IngestFailed {
+		activity.GetLogger(ctx).Error("ingest_failed", "ingest_id", run.ID, "repository", run.Repository, "code", run.ErrorCode, "reason", run.Error)
+	}
 	return result, nil
 }
 

@@ -1,11 +1,13 @@
 package activities_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/harvest-engine/harvest/activities"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/flow"
+	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/workflows"
 )
 
@@ -97,12 +100,12 @@ func (f *ingestFake) NoteProgress(_ context.Context, _ string, _ int, p domain.I
 	return nil
 }
 
-func (f *ingestFake) EndIngest(_ context.Context, id string, code domain.Code, _ string) (domain.Ingest, error) {
+func (f *ingestFake) EndIngest(_ context.Context, id string, code domain.Code, message string) (domain.Ingest, error) {
 	status := domain.IngestDone
 	if code != "" {
 		status = domain.IngestFailed
 	}
-	return domain.Ingest{ID: id, Status: status, Versions: []domain.IngestProgress{{Version: "v1"}, {Version: "v2", Error: "broken"}}}, nil
+	return domain.Ingest{ID: id, Repository: "r", Status: status, ErrorCode: code, Error: message, Versions: []domain.IngestProgress{{Version: "v1"}, {Version: "v2", Error: "broken"}}}, nil
 }
 
 func (f *ingestFake) Repository(_ context.Context, name string) (domain.Repository, error) {
@@ -301,6 +304,28 @@ func TestFinishCountsFailures(t *testing.T) {
 	out, err := runActivity(t, workflows.FinishIngest, (&ingestFake{}).activities().Finish, workflows.FinishIngestInput{IngestID: "i"})
 	if err != nil || out != (workflows.IngestResult{IngestID: "i", Status: domain.IngestDone, Versions: 2, Failed: 1}) {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestFailedIngestsAreLogged(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log, err := obs.New(&out, obs.FormatJSON, "warn", "worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(obs.TemporalLogger(log))
+	env := suite.NewTestActivityEnvironment()
+	workflows.FinishIngest.Register(env, (&ingestFake{}).activities().Finish)
+	_, err = env.ExecuteActivity(workflows.FinishIngest.Name, workflows.FinishIngestInput{IngestID: "i", Code: domain.CodeNotFound, Message: "there is no branch"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`"event":"ingest_failed"`, `"level":"error"`, `"ingest_id":"i"`, `"repository":"r"`, `"reason":"there is no branch"`} {
+		if !strings.Contains(out.String(), part) {
+			t.Errorf("the log lacks %s:\n%s", part, out.String())
+		}
 	}
 }
 

@@ -250,7 +250,7 @@ func (e *Engine) SyncConfigured(ctx context.Context, requests []domain.IngestReq
 		run, err := e.addRepository(ctx, req, true)
 		switch {
 		case err == nil:
-			e.Log.Info().Str("repository", run.Repository).Str("ingest_id", run.ID).Msg("configured_repository_read")
+			e.Log.Info().Str("repository", run.Repository).Str("ingest_id", run.ID).Msg("configured_repository_ordered")
 		case domain.CodeOf(err) == domain.CodeConflict:
 			e.Log.Warn().Str("url", shown(req.URL)).Err(err).Msg("configured_repository_busy")
 		default:

@@ -70,7 +70,7 @@ func TestTemporalLogger(t *testing.T) {
 	l := sdklog.With(obs.TemporalLogger(log), "TaskQueue", "turns", "WorkflowID", "turn/1")
 	l.Warn("Activity error.", "Error", errors.New("boom"), "Attempt", 2, "odd")
 	got := entry(t, &out)
-	want := map[string]any{"level": "warn", "event": "Activity error.", "TaskQueue": "turns", "workflow_id": "turn/1",
+	want := map[string]any{"level": "warn", "event": "Activity error.", "TaskQueue": "turns", "workflow_id": "turn/1", "turn_id": "1",
 		"Error": "boom", "Attempt": 2.0, "extra": "odd"}
 	for k, v := range want {
 		if got[k] != v {

@@ -2,13 +2,14 @@ package obs
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/rs/zerolog"
 	sdklog "go.temporal.io/sdk/log"
 )
 
 // TemporalLogger adapts a logger to the Temporal SDK. The SDK's WorkflowID becomes
-// workflow_id; an odd last key is kept under "extra".
+// workflow_id, with the turn_id or ingest_id that it holds beside it; an odd last key is kept under "extra".
 func TemporalLogger(log zerolog.Logger) sdklog.Logger { return temporalLogger{log} }
 
 type temporalLogger struct{ log zerolog.Logger }
@@ -37,8 +38,18 @@ func fields(kv []any) map[string]any {
 		key := fmt.Sprint(kv[i])
 		if key == "WorkflowID" {
 			key = "workflow_id"
+			subject(out, fmt.Sprint(kv[i+1]))
 		}
 		out[key] = kv[i+1]
 	}
 	return out
+}
+
+// subject adds the id of the turn or ingest that a workflow's id holds.
+func subject(out map[string]any, workflowID string) {
+	kind, id, _ := strings.Cut(workflowID, "/")
+	id, _, _ = strings.Cut(id, "/") // a version of an ingest has its tag behind
+	if id != "" && (kind == "turn" || kind == "ingest") {
+		out[kind+"_id"] = id
+	}
 }
