@@ -69,9 +69,17 @@ func (w watched) Stream(ctx context.Context, req domain.ModelRequest, emit func(
 	return w.Provider.Stream(ctx, req, emit)
 }
 
+// readableRepository makes a repository "other" that queries may be limited to.
+const readableRepository = `with r as (insert into repositories (name) values ('other') returning id)
+insert into versions (repo_id, tag, live) select id, 'v1', true from r`
+
 func newRig(t *testing.T, scripts ...scripted.Script) *rig {
 	t.Helper()
-	r := &rig{t: t, store: postgres.NewStore(testkit.Postgres(t)), seen: &requests{}}
+	pool := testkit.Postgres(t)
+	if _, err := pool.Exec(t.Context(), readableRepository); err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, store: postgres.NewStore(pool), seen: &requests{}}
 	r.providers(100, scripts...)
 	r.tools(&probe{name: "peek", local: true}, &probe{name: "dig"})
 	return r

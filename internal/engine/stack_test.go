@@ -76,6 +76,10 @@ func newStack(t *testing.T) *stack {
 	return newStackOn(t, workflows.CombinedQueues("test-"+domain.NewID()))
 }
 
+// readableRepository makes a repository "r" that queries may be limited to.
+const readableRepository = `with r as (insert into repositories (name) values ('r') returning id)
+insert into versions (repo_id, tag, live) select id, 'v1', true from r`
+
 func newStackOn(t *testing.T, queues workflows.Queues) *stack {
 	t.Helper()
 	ctx := t.Context()
@@ -105,6 +109,9 @@ func newStackOn(t *testing.T, queues workflows.Queues) *stack {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
+	if _, err := pool.Exec(ctx, readableRepository); err != nil {
+		t.Fatal(err)
+	}
 	s := &stack{client: client, store: postgres.NewStore(pool), graph: &droppedGraph{}}
 	s.repositories = &fakeRepositories{saved: map[string]domain.Repository{}}
 	s.reader = &playedReader{}

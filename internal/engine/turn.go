@@ -38,7 +38,8 @@ type TurnStore interface {
 // sweeper: another commit here would only delay the model.
 //
 // Errors: conflict where the conversation is busy, unprocessable where the key came with
-// another body, not_found for a conversation that is not the user's.
+// another body, not_found for a conversation that is not the user's and for a repository
+// or version that has not been read.
 func (e *Engine) StartTurn(ctx context.Context, req domain.TurnRequest) (domain.Turn, error) {
 	turn, created, err := e.Turns.CreateTurn(ctx, req)
 	if err != nil || !created {

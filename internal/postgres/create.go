@@ -55,7 +55,8 @@ update conversations set head_id = @message, updated_at = now() where id = @conv
 // key that was used before, with the same request, gives the turn of then.
 //
 // Errors are unprocessable (the key came with another request), conflict (the conversation
-// is busy; the text names the turn), not_found (it is another person's) and invalid.
+// is busy; the text names the turn), not_found (it is another person's; or the query is limited
+// to a repository or version that has not been read) and invalid.
 func (s *Store) CreateTurn(ctx context.Context, req domain.TurnRequest) (turn domain.Turn, created bool, err error) {
 	if err := checkRequest(&req); err != nil {
 		return domain.Turn{}, false, err
@@ -105,6 +106,9 @@ type newTurn struct {
 
 func (n *newTurn) insert(ctx context.Context, tx pgx.Tx) error {
 	if err := n.keepKey(ctx, tx); err != nil {
+		return err
+	}
+	if err := n.checkScope(ctx, tx); err != nil {
 		return err
 	}
 	if err := n.lock(ctx, tx); err != nil {

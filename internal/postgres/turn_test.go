@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -33,6 +34,47 @@ func TestARepeatedKeyIsTheSameTurn(t *testing.T) {
 	other.UserID = "grace"
 	if theirs := create(t, s, other); theirs.ID == turn.ID {
 		t.Error("a key of one person gave the turn of another")
+	}
+}
+
+func TestQueriesAreLimitedToWhatWasRead(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	pool := testkit.Postgres(t)
+	s := postgres.NewStore(pool)
+	_, err := pool.Exec(ctx, `
+		with r as (insert into repositories (name) values ('team/app'), ('other'), ('unread') returning id, name)
+		insert into versions (repo_id, tag, live) select id, case name when 'other' then 'v2' else 'v1' end, name <> 'unread' from r`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ repo, version, field, says string }{
+		{"team/app", "", "", ""},
+		{"team/app", "v1", "", ""},
+		{"", "v2", "", ""},
+		{"nope", "", "repositories", "no repository \"nope\" has been read; there are: other, team/app"},
+		{"unread", "", "repositories", "unread"},
+		{"team/app", "v2", "versions", "no version \"v2\" has been read; there are: v1"},
+		{"", "v3", "versions", "there are: v1, v2"},
+	} {
+		req := request()
+		if c.repo != "" {
+			req.Repositories = []string{c.repo}
+		}
+		if c.version != "" {
+			req.Versions = []string{c.version}
+		}
+		_, _, err := s.CreateTurn(ctx, req)
+		if c.field == "" {
+			if err != nil {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		var refused *domain.Error
+		if !errors.As(err, &refused) || refused.Code != domain.CodeNotFound || refused.Field != c.field || !strings.Contains(refused.Message, c.says) {
+			t.Errorf("%+v: %v", c, err)
+		}
 	}
 }
 
