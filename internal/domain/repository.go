@@ -138,7 +138,7 @@ type IngestProgress struct {
 	Symbols    int       `json:"symbols,omitempty"`
 	Edges      int       `json:"edges,omitempty"`
 	Skipped    SkipCount `json:"skipped"`
-	Reused     int       `json:"reused"` // files whose blob had been parsed before
+	Reused     int       `json:"reused"`            // files whose blob had been parsed before
 	Waiting    string    `json:"waiting,omitempty"` // why the step failed and will be tried again
 	Error      string    `json:"error,omitempty"`
 }
