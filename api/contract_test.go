@@ -168,6 +168,7 @@ func TestEventsAreAsDocumented(t *testing.T) {
 		domain.EventCompacted:     `{"messages":4,"characters":50000,"summary_characters":900}`,
 		domain.EventIngestDone:    `{"ingest_id":"i","repository":"r","kind":"read","versions":1}`,
 		domain.EventIngestFailed:  `{"ingest_id":"i","repository":"r","kind":"read","versions":0,"failed":[{"version":"v1","error":"e"}],"message":"m","code":"upstream"}`,
+		domain.EventTrimmed:       `{"message":"m","events":7}`,
 	}
 	used := domain.ProviderUsed{ProviderID: "a", Kind: "k", Model: "m"}
 	for _, turn := range []domain.Turn{

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -99,6 +97,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
 		Turns: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
+		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention,
 		Queues: a.queues, Owner: api.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
 		TurnLimits: workflows.TurnLimits{
 			MaxIterations:    a.cfg.Agent.MaxIterations,
@@ -175,7 +174,7 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 func (a *assembly) newReader() *knowledge.Reader {
 	return knowledge.NewReader(knowledge.Config{
 		Sources: a.code, Graph: a.graph,
-		Git:         gitrepo.NewStore(gitrepo.Config{Dir: filepath.Join(a.cfg.Data.Dir, "repositories"), Environ: os.Environ()}),
+		Git:         a.mirrors(),
 		Extractor:   knowledge.Extractor{Version: lang.Version, Detect: lang.Detect, Extract: lang.Extract},
 		Credentials: a.credentials,
 		MaxSize:     a.cfg.Ingest.MaxFileBytes,

@@ -56,6 +56,9 @@ func (a *assembly) run(ctx context.Context, h halves) error {
 	if h.worker && looks(h.queues) {
 		base.Go(func() error { a.keepLooking(beneath, a.newReader()); return nil })
 	}
+	if h.worker {
+		base.Go(func() error { a.tidyMirrors(beneath); return nil })
+	}
 	err := a.runAbove(ctx, cancel, h)
 	release()
 	return errors.Join(err, base.Wait())

@@ -82,7 +82,7 @@ func openHouse(ctx context.Context, servers *embedded.Stack, split bool) (h *hou
 	code := pg.New(h.front.pool)
 	h.engine, err = engine.New(ctx, engine.Config{
 		Temporal: h.front.client, Namespace: "default", Turns: h.front.store, Ingests: h.front.store, Events: h.front.store,
-		Repositories: code, Queues: queues, Owner: api.OwnerID, Log: zerolog.Nop(),
+		Repositories: code, House: h.front.store, Queues: queues, Owner: api.OwnerID, Log: zerolog.Nop(),
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 // check judges what no single field can, and fills defaults that depend on others.
@@ -20,6 +21,9 @@ func (d *decoder) check(c *Config) {
 }
 
 func (d *decoder) checkStores(c *Config) {
+	if keep := c.Data.EventsRetention; keep > 0 && keep < 24*time.Hour {
+		d.fault("data.events_retention", "%s is shorter than a day; 0s keeps all", keep)
+	}
 	if u := c.Database.URL.Reveal(); strings.Contains(u, "://") &&
 		!strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
 		d.fault("database.url", "must begin with postgres:// or postgresql://")

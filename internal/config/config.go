@@ -35,7 +35,8 @@ type Server struct {
 
 // Data says where Harvest keeps what it starts and stores itself.
 type Data struct {
-	Dir string `toml:"dir" default:".harvest"` // relative to the working folder
+	Dir             string        `toml:"dir" default:".harvest"`         // relative to the working folder
+	EventsRetention time.Duration `toml:"events_retention" default:"90d"` // of events, runs and idempotency keys; 0: for ever
 }
 
 // Log sets what is logged and how.

@@ -42,7 +42,7 @@ func TestReferenceLoads(t *testing.T) {
 	got := load(t, "reference.toml")
 	want := &config.Config{
 		Server: config.Server{Host: "0.0.0.0", Port: 8080},
-		Data:   config.Data{Dir: ".harvest"},
+		Data:   config.Data{Dir: ".harvest", EventsRetention: 90 * 24 * time.Hour},
 		Log:    config.Log{Level: "info", Format: "auto"},
 		Temporal: config.Temporal{
 			Namespace: "default",
@@ -96,8 +96,9 @@ func TestEveryKeyLoads(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, "full.toml")
 	checks := map[string]bool{
-		"server":     cfg.Server.Host == "127.0.0.1" && cfg.Server.Port == 9090 && cfg.Server.Hosts[0] == "harvest.example.com",
-		"data, log":  cfg.Data.Dir == "/var/lib/harvest" && cfg.Log == config.Log{Level: "debug", Format: "json"},
+		"server": cfg.Server.Host == "127.0.0.1" && cfg.Server.Port == 9090 && cfg.Server.Hosts[0] == "harvest.example.com",
+		"data, log": cfg.Data == config.Data{Dir: "/var/lib/harvest", EventsRetention: 30 * 24 * time.Hour} &&
+			cfg.Log == config.Log{Level: "debug", Format: "json"},
 		"database":   cfg.Database.URL.Reveal() == "postgres://harvest:s3cret-db@db/harvest",
 		"graph wins": cfg.Graph.Backend == "postgres" && cfg.Neo4j.Database == "code" && cfg.Neo4j.User == "reader",
 		"temporal": cfg.Temporal.Address == "temporal.example.com:7233" && cfg.Temporal.Namespace == "harvest" &&
@@ -138,7 +139,7 @@ func TestDefaults(t *testing.T) {
 	if len(cfg.LLM) != 1 || cfg.LLM[0].Provider != "offline" || cfg.LLM[0].ID != "offline-0" {
 		t.Errorf("models without a file: %+v", cfg.LLM)
 	}
-	if cfg.Graph.Backend != "postgres" || cfg.Server.Port != 8080 || len(cfg.Notices) != 0 {
+	if cfg.Graph.Backend != "postgres" || cfg.Server.Port != 8080 || cfg.Data.EventsRetention != 90*24*time.Hour || len(cfg.Notices) != 0 {
 		t.Errorf("defaults: %+v", cfg)
 	}
 	if cfg.Database.URL.Reveal() != "postgres://u:p@h/d" || cfg.Temporal.Address != "h:7233" || !cfg.Temporal.TLS.On() {

@@ -86,6 +86,14 @@ func (d *decoder) field(path string, raw any, tag reflect.StructTag, out reflect
 }
 
 func setDefault(text string, out reflect.Value) {
+	if out.Type() == reflect.TypeFor[time.Duration]() {
+		d, err := parseDuration(text)
+		if err != nil {
+			panic(fmt.Sprintf("default %q of a duration", text))
+		}
+		out.SetInt(int64(d))
+		return
+	}
 	switch out.Kind() {
 	case reflect.String:
 		out.SetString(text)
@@ -222,12 +230,28 @@ func (d *decoder) duration(path string, raw any, out reflect.Value) {
 	if !ok {
 		return
 	}
-	v, err := time.ParseDuration(s)
+	v, err := parseDuration(s)
 	if err != nil || v < 0 {
-		d.fault(path, `%q is not a duration such as "90s", "5m" or "1h"`, s)
+		d.fault(path, `%q is not a duration such as "90s", "5m", "1h" or "30d"`, s)
 		return
 	}
 	out.SetInt(int64(v))
+}
+
+// maxDays is as many days as a duration can hold, nearly.
+const maxDays = 100_000
+
+// parseDuration reads a duration as Go writes it, or whole days.
+func parseDuration(text string) (time.Duration, error) {
+	days, ok := strings.CutSuffix(text, "d")
+	if !ok {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.Atoi(days)
+	if err != nil || n < 0 || n > maxDays {
+		return 0, fmt.Errorf("%q days", days)
+	}
+	return time.Duration(n) * 24 * time.Hour, nil
 }
 
 func (d *decoder) float(path string, raw any, tag reflect.StructTag, out reflect.Value) {

@@ -69,7 +69,7 @@ var problemCases = []struct {
 	}},
 	{"values", "[database]\nurl = \"mysql://x\"\n[[repositories]]\nurl = \"/a/b\"\nwatch = \"soon\"\n[[repositories]]\nurl = \"/c/b\"\nwatch = \"1s\"\n[[llm]]\nprovider = \"offline\"\nprice_input = nan\npriority = 1979-05-27\nid = \"a\"\n[[llm]]\nprovider = \"offline\"\nid = \"a\"\n[lxd]\nendpoint = \"http://x\"\nclient_cert = \"c\"\n", []string{
 		`f.toml:2: database.url: must begin with postgres:// or postgresql://`,
-		`f.toml:5: repositories[0].watch: "soon" is not a duration such as "90s", "5m" or "1h"`,
+		`f.toml:5: repositories[0].watch: "soon" is not a duration such as "90s", "5m", "1h" or "30d"`,
 		`f.toml:6: repositories[1].name: "b" is also the name of repositories[0]`,
 		`f.toml:8: repositories[1].watch: 1s is shorter than 10s`,
 		`f.toml:11: llm[0].price_input: must be a finite number`,
@@ -77,6 +77,11 @@ var problemCases = []struct {
 		`f.toml:16: llm[1].id: "a" is also the id of llm[0]`,
 		`f.toml:17: lxd: client_cert and client_key belong together`,
 		`f.toml:18: lxd.endpoint: must be a URL that begins with https://`,
+	}},
+	{"retention", "[data]\nevents_retention = \"90m\"\n[[repositories]]\nurl = \"/a/b\"\nwatch = \"1.5d\"\n[[repositories]]\nurl = \"/a/c\"\nwatch = \"9999999d\"\n", []string{
+		`f.toml:2: data.events_retention: 1h30m0s is shorter than a day; 0s keeps all`,
+		`f.toml:5: repositories[0].watch: "1.5d" is not a duration such as "90s", "5m", "1h" or "30d"`,
+		`f.toml:8: repositories[1].watch: "9999999d" is not a duration such as "90s", "5m", "1h" or "30d"`,
 	}},
 	{"credentials of the graph", "[neo4j]\nuri = \"bolt://neo4j:s3cret@localhost\"\npassword = \"x\"\n", []string{
 		`f.toml:2: neo4j.uri: is shown; write what stands before the @ as user and password`,

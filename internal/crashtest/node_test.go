@@ -71,7 +71,7 @@ func (o *nodeOrder) open(ctx context.Context, log zerolog.Logger) (*node, error)
 func (n *node) engine(ctx context.Context, o *nodeOrder) (*engine.Engine, error) {
 	return engine.New(ctx, engine.Config{
 		Temporal: n.client, Namespace: o.Namespace, Turns: n.store, Ingests: n.store, Events: n.store, Queues: n.queues,
-		Repositories: noRepositories{}, Owner: o.Owner, Log: n.log,
+		Repositories: noRepositories{}, House: n.store, Owner: o.Owner, Log: n.log,
 	})
 }
 

@@ -26,6 +26,7 @@ const (
 	EventRetry         EventType = "retry"          // {reason, message, wait_ms, discard}: drop the text since the last finished round
 	EventFailover      EventType = "failover"       // {from, to, reason}
 	EventCompacted     EventType = "compacted"      // {messages, characters, summary_characters}
+	EventTrimmed       EventType = "trimmed"        // {message, events}: so many events before the next are no longer kept; never stored
 	EventDone          EventType = "done"           // terminal: see Turn.EndEvent
 	EventError         EventType = "error"          // terminal: as done, with {message, code}
 	EventCanceled      EventType = "canceled"       // terminal: as done, with {message}; of an ingestion as ingest_done

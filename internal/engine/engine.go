@@ -36,6 +36,7 @@ type Temporal interface {
 	CancelWorkflow(ctx context.Context, workflowID, runID string) error
 	DescribeWorkflowExecution(ctx context.Context, workflowID, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error)
 	OperatorService() operatorservice.OperatorServiceClient
+	WorkflowService() workflowservice.WorkflowServiceClient
 	ScheduleClient() sdkclient.ScheduleClient
 }
 
@@ -54,9 +55,13 @@ type Config struct {
 	Ingests      IngestStore
 	Events       EventLog
 	Repositories RepositoryStore
-	Credentials  CredentialStore
-	Queues       workflows.Queues
-	TurnLimits   workflows.TurnLimits
+	House        HousekeepingStore
+	Graphs       []HousekeepingGraph
+	// EventsRetention is how long events of turns and runs are kept; 0: for ever.
+	EventsRetention time.Duration
+	Credentials     CredentialStore
+	Queues          workflows.Queues
+	TurnLimits      workflows.TurnLimits
 	// IngestParallel is how many versions of a repository are read at once; 0 for the default.
 	IngestParallel int
 	// Owner is the user in whose name the configuration's repositories are read.

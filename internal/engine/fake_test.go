@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
+	namespacepb "go.temporal.io/api/namespace/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
@@ -19,6 +20,7 @@ import (
 	sdkclient "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/engine"
@@ -56,7 +58,7 @@ func newEngine(t *testing.T, options ...option) (*engine.Engine, fakes) {
 	}
 	f.temporal.attributes = engine.SearchAttributes()
 	config := engine.Config{
-		Temporal: f.temporal, Turns: f.turns, Ingests: f.ingests, Events: follower{f}, Repositories: f.repositories, Credentials: f.credentials,
+		Temporal: f.temporal, Turns: f.turns, Ingests: f.ingests, Events: follower{f}, Repositories: f.repositories, Credentials: f.credentials, House: &fakeHouse{},
 		Queues: workflows.CombinedQueues("turns"), Owner: "owner", Log: zerolog.Nop(),
 	}
 	for _, option := range options {
@@ -81,6 +83,7 @@ type fakeTemporal struct {
 	schedules  map[string]time.Duration
 	actions    map[string]*sdkclient.ScheduleWorkflowAction
 	onCancel   func(id string)
+	retention  time.Duration                              // of histories
 	refuse     func(sdkclient.StartWorkflowOptions) error // of single workflows
 }
 
@@ -145,6 +148,21 @@ func (f *fakeTemporal) DescribeWorkflowExecution(_ context.Context, id, _ string
 
 func (f *fakeTemporal) OperatorService() operatorservice.OperatorServiceClient {
 	return fakeOperator{attributes: f.attributes}
+}
+
+func (f *fakeTemporal) WorkflowService() workflowservice.WorkflowServiceClient {
+	return fakeService{temporal: f}
+}
+
+type fakeService struct {
+	workflowservice.WorkflowServiceClient
+	temporal *fakeTemporal
+}
+
+func (f fakeService) DescribeNamespace(context.Context, *workflowservice.DescribeNamespaceRequest, ...grpc.CallOption) (*workflowservice.DescribeNamespaceResponse, error) {
+	return &workflowservice.DescribeNamespaceResponse{Config: &namespacepb.NamespaceConfig{
+		WorkflowExecutionRetentionTtl: durationpb.New(f.temporal.retention),
+	}}, f.temporal.down
 }
 
 type fakeOperator struct {

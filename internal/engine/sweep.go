@@ -20,7 +20,7 @@ const (
 	watchEvery = time.Minute
 )
 
-// Run sweeps, reconciles and keeps the watches until ctx ends. What fails is logged and
+// Run sweeps, reconciles, keeps the watches and keeps house until ctx ends. What fails is logged and
 // tried again at the next tick.
 func (e *Engine) Run(ctx context.Context) error {
 	reconcile := reconciler{engine: e}
@@ -32,6 +32,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		{"sweep", sweepEvery, e.Sweep},
 		{"reconcile", reconcileEvery, reconcile.page},
 		{"watches", watchEvery, e.keepWatches},
+		{"housekeeping", housekeepEvery, e.Housekeep},
 	} {
 		go e.repeat(ctx, duty.name, duty.every, duty.do)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,20 +16,22 @@ type storedBlock struct {
 	Ref *Ref `json:"ref,omitempty"`
 }
 
-// userContent is the content of a person's message. Attachments are queued as values.
-func (s *Store) userContent(steps *pgx.Batch, req domain.TurnRequest) (content []byte, characters int, err error) {
+// userContent is the content of a person's message. Attachments are queued as values; refs
+// names them.
+func (s *Store) userContent(steps *pgx.Batch, req domain.TurnRequest) (content []byte, refs []Ref, err error) {
 	blocks := []storedBlock{{Block: domain.Block{Type: domain.BlockText, Text: req.Query}}}
 	for _, a := range req.Attachments {
 		ref, err := s.queuePut(steps, streamOf(req.UserID), a.Data)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
+		refs = append(refs, ref)
 		blocks = append(blocks, storedBlock{Block: domain.Block{Type: domain.BlockMedia, Name: clean(a.Name), MimeType: clean(a.MimeType)}, Ref: &ref})
 	}
 	if content, err = json.Marshal(blocks); err != nil {
-		return nil, 0, fmt.Errorf("store a message: %w", err)
+		return nil, nil, fmt.Errorf("store a message: %w", err)
 	}
-	return content, utf8.RuneCountInString(req.Query), nil
+	return content, refs, nil
 }
 
 // blocks reads content and fetches its media from the owner's values.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -115,7 +116,7 @@ func (n *newTurn) insert(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	steps := &pgx.Batch{}
-	content, characters, err := n.store.userContent(steps, n.req)
+	content, refs, err := n.store.userContent(steps, n.req)
 	if err != nil {
 		return err
 	}
@@ -126,10 +127,13 @@ func (n *newTurn) insert(ctx context.Context, tx pgx.Tx) error {
 	args := pgx.NamedArgs{
 		"turn": n.id, "subject": n.id, "user": n.req.UserID, "conversation": optional(n.req.ConversationID), "message": n.message, "query": n.req.Query,
 		"repositories": list(n.req.Repositories), "versions": list(n.req.Versions), "provider": n.req.Provider.ProviderID, "model": n.req.Provider.Model,
-		"parent": n.parent, "role": domain.RoleUser, "content": content, "characters": characters, "stream": streamOf(n.req.UserID),
+		"parent": n.parent, "role": domain.RoleUser, "content": content, "characters": utf8.RuneCountInString(n.req.Query), "stream": streamOf(n.req.UserID),
 	}
 	steps.Queue(sqlNewTurn, args).QueryRow(func(row pgx.Row) error { return row.Scan(&n.turn.CreatedAt) })
 	steps.Queue(sqlNewMessage, args)
+	for _, ref := range refs {
+		steps.Queue(sqlUseValue, pgx.NamedArgs{"owner": streamOf(n.req.UserID), "sha256": ref.SHA256, "message": n.message})
+	}
 	if n.req.ConversationID != "" {
 		steps.Queue(sqlHead, args)
 	}

@@ -106,7 +106,7 @@ func (r *reader) stored(ctx context.Context) (events []domain.Event, over bool, 
 	if events, err = r.page(ctx); err != nil || len(events) > 0 {
 		return events, false, err
 	}
-	return []domain.Event{*last}, true, nil
+	return append(trimmed(r.subject, r.pos, last.Cursor.Seq), *last), true, nil
 }
 
 // page reads one page. A full one leaves reread set: there may be more.

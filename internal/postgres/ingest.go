@@ -105,10 +105,13 @@ func (s *Store) CreateIngest(ctx context.Context, order domain.IngestOrder) (dom
 
 func ingestArgs(order domain.IngestOrder) pgx.NamedArgs {
 	return pgx.NamedArgs{
-		"ingest": order.ID, "subject": order.ID, "stream": "ingest/" + order.ID, "user": order.UserID,
+		"ingest": order.ID, "subject": order.ID, "stream": runStream(order.ID), "user": order.UserID,
 		"repository": order.Repository, "kind": order.Kind, "only_moved": order.OnlyMoved, "workflow": order.WorkflowID,
 	}
 }
+
+// runStream names the feed of a run, which has one of its own.
+func runStream(id string) string { return "ingest/" + id }
 
 // SkipIngest records a run that did not begin because another holds the repository.
 func (s *Store) SkipIngest(ctx context.Context, order domain.IngestOrder) error {

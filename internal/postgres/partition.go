@@ -12,8 +12,6 @@ import (
 const (
 	// monthsAhead are the partitions made before they are needed.
 	monthsAhead        = 3
-	partitionsEvery    = 6 * time.Hour
-	partitionsRetry    = time.Minute
 	partitionPrefix    = "events_y"
 	partitionLock      = 7305516092471 // names the advisory lock of partition changes
 	partitionNameStyle = "2006m01"
@@ -25,21 +23,6 @@ var (
 select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
 where i.inhparent = 'events'::regclass and c.relname like @prefix || '%' order by 1`)
 )
-
-// keepPartitions makes partitions ahead of time until ctx ends.
-func (s *Store) keepPartitions(ctx context.Context) error {
-	for {
-		pause := partitionsEvery
-		if err := s.EnsurePartitions(ctx, time.Now()); err != nil {
-			pause = partitionsRetry // the default partition catches what comes meanwhile
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-}
 
 // EnsurePartitions makes the event log's partitions for the month of now and those ahead.
 // Rows that fell into the default partition meanwhile move to where they belong.
@@ -76,7 +59,7 @@ func ensurePartitions(ctx context.Context, db database, now time.Time) error {
 }
 
 // DropEventsBefore removes the partitions of months that ended before the given time.
-// Readers of a turn whose events are gone still get its terminal event.
+// Readers of a turn whose events are gone are told so, and still get its terminal event.
 func (s *Store) DropEventsBefore(ctx context.Context, before time.Time) (dropped []string, err error) {
 	have, err := partitions(ctx, s.pool)
 	if err != nil {
@@ -87,12 +70,23 @@ func (s *Store) DropEventsBefore(ctx context.Context, before time.Time) (dropped
 		if err != nil || month.AddDate(0, 1, 0).After(before) {
 			continue
 		}
-		if _, err := s.pool.Exec(ctx, "drop table if exists "+pgx.Identifier{name}.Sanitize()); err != nil {
+		if err := s.dropPartition(ctx, name); err != nil {
 			return dropped, failed("drop the partition "+name, err)
 		}
 		dropped = append(dropped, name)
 	}
 	return dropped, nil
+}
+
+// dropPartition waits for readers, but not for long: writers would queue behind it.
+func (s *Store) dropPartition(ctx context.Context, name string) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "set local lock_timeout = '2s'"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "drop table if exists "+pgx.Identifier{name}.Sanitize())
+		return err
+	})
 }
 
 func partitions(ctx context.Context, db database) ([]string, error) {

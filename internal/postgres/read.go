@@ -71,7 +71,10 @@ func (s *Store) readEvents(ctx context.Context, subject string, pos live.Positio
 		return page{}, failed("read events", err)
 	}
 	p := page{pos: pos, full: len(found) == pageSize}
-	for _, r := range found {
+	for i, r := range found {
+		if i == 0 {
+			p.events = trimmed(subject, pos, r.seq)
+		}
 		var event *domain.Event
 		if event, p.pos, err = r.read(subject, p.pos); err != nil {
 			return page{}, err
@@ -81,6 +84,24 @@ func (s *Store) readEvents(ctx context.Context, subject string, pos live.Positio
 		}
 	}
 	return p, nil
+}
+
+// trimmed tells a reader at pos whose next event is next that those between are no longer
+// kept; nil where there are none.
+func trimmed(subject string, pos live.Position, next int64) []domain.Event {
+	missing := next - pos.Seq - 1
+	if !pos.Whole {
+		missing++ // the rest of a block
+	}
+	if missing <= 0 {
+		return nil
+	}
+	return []domain.Event{{
+		Subject: subject, Cursor: domain.Cursor{Seq: next - 1}, Type: domain.EventTrimmed, At: time.Now(),
+		Payload: domain.NewPayload(domain.EventTrimmed, map[string]any{
+			"message": "the steps before this are no longer kept", "events": missing,
+		}).Payload,
+	}}
 }
 
 // read gives what a reader at pos has not read of the row; nil where that is nothing.

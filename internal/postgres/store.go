@@ -39,13 +39,12 @@ func NewStore(pool *pgxpool.Pool, options ...Option) *Store {
 	return s
 }
 
-// Serve tells other processes of what this one writes, hears what they write, and keeps the
-// partitions of the event log, until ctx ends. It survives the database going away.
+// Serve tells other processes of what this one writes and hears what they write, until ctx
+// ends. It survives the database going away.
 func (s *Store) Serve(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.notify.run(ctx) })
 	group.Go(func() error { return s.listen(ctx) })
-	group.Go(func() error { return s.keepPartitions(ctx) })
 	if err := group.Wait(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve events: %w", err)
 	}

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -307,8 +308,19 @@ func TestReadersSurviveRetention(t *testing.T) {
 	if dropped, err := s.DropEventsBefore(ctx, nextMonth); err != nil || len(dropped) != 1 {
 		t.Fatalf("dropped %v, %v; want this month", dropped, err)
 	}
-	if diff := cmp.Diff([]string{"done"}, types(log(t, s, turn.ID))); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
+	events := log(t, s, turn.ID)
+	if diff := cmp.Diff([]string{"trimmed", "done"}, types(events)); diff != "" {
+		t.Fatalf("events (-want +got):\n%s", diff)
+	}
+	var told struct{ Events int64 }
+	if err := json.Unmarshal(events[0].Payload, &told); err != nil || told.Events != events[1].Cursor.Seq-1 {
+		t.Errorf("the reader is told of %d lost events before number %d, %v", told.Events, events[1].Cursor.Seq, err)
+	}
+	// A reader that has them already is told of nothing.
+	for e, err := range s.Follow(ctx, turn.ID, events[0].Cursor) {
+		if err != nil || e.Type != domain.EventDone {
+			t.Errorf("got %v, %v; want the end alone", e, err)
+		}
 	}
 }
 

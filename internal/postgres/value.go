@@ -36,11 +36,14 @@ type Ref struct {
 
 var (
 	sqlPutValue = statement("put a value", `
-insert into large_values (owner, sha256, size, body) values (@owner, @sha256, @size, @body) on conflict do nothing`)
+insert into large_values (owner, sha256, size, body) values (@owner, @sha256, @size, @body)
+on conflict (owner, sha256) do update set unused_since = null`)  // locks it against its removal
 	sqlSealedWith = statement("count sealed values by key", `
 with sealed as (select body from large_values union all select sealed from repository_credentials)
 select encode(substring(body from 2 for get_byte(body, 0)), 'escape'), count(*) from sealed where length(body) > 0 group by 1`)
 
+	sqlUseValue = statement("use a value", `
+insert into value_uses (owner, sha256, message_id) values (@owner, @sha256, @message) on conflict do nothing`)
 	sqlValue = statement("read a value", `select body from large_values where owner = @owner and sha256 = @sha256`)
 )
 

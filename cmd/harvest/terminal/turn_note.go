@@ -14,6 +14,9 @@ func (t *Turn) showNote(kind domain.EventType, event Event) error {
 		return t.showRetry(event)
 	case domain.EventFailover:
 		return t.showFailover(event)
+	case domain.EventTrimmed:
+		t.note(Dim, "…", "~", "the steps before this are no longer kept")
+		return nil
 	case domain.EventCompacted:
 		t.note(Dim, "≡", "~", "the older part of the conversation was summed up")
 		return nil

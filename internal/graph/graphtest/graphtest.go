@@ -37,6 +37,7 @@ func Run(t *testing.T, open Open) {
 		{"versions differ", testVersionsDiffer},
 		{"a discarded load leaves nothing to see", testDiscard},
 		{"a load can be repeated", testRepeatedLoad},
+		{"housekeeping", testHousekeep},
 		{"versions load at once", testConcurrentLoads},
 		{"staleness", testStale},
 		{"unknown names list what there is", testUnknown},

@@ -169,6 +169,28 @@ func testDiscard(w *world) {
 	w.same("loaded after the discard", ids(must(w.backend.FindSymbols(w.ctx, w.ref("v1", "Dropped"+w.mark)))(w)), "a.go:Dropped"+w.mark)
 }
 
+// testHousekeep: what is whole and what is under way is left alone.
+func testHousekeep(w *world) {
+	keeper, ok := w.backend.(interface{ Housekeep(context.Context) error })
+	if !ok {
+		w.Fatalf("%T keeps no house", w.backend)
+	}
+	w.load("v1", generation(1)...)
+	s := w.stage("v2", generation(2)...)
+	w.ok(keeper.Housekeep(w.ctx))
+	if n := len(w.callers("v1", "F0", 1)); n != 7 {
+		w.Errorf("%d callers after housekeeping, want 7", n)
+	}
+	w.publish(s, generation(2))
+	w.load("v1", generation(2)...)
+	w.ok(keeper.Housekeep(w.ctx))
+	for _, tag := range []string{"v1", "v2"} {
+		if n := len(w.callers(tag, "F0", 1)); n != 7 {
+			w.Errorf("%d callers in %s after housekeeping, want 7", n, tag)
+		}
+	}
+}
+
 func testRepeatedLoad(w *world) {
 	files := generation(1)
 	w.save(w.repo)

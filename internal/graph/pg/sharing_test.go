@@ -129,6 +129,42 @@ func TestVersionsShareWhatIsEqual(t *testing.T) {
 	step("deleted", "0 versions, 0 files, 0 resolutions, 0 symbols, 0 edges, 0 blobs")
 }
 
+// What was left behind goes also where nothing is ever read again.
+func TestHousekeepingNeedsNoLoad(t *testing.T) {
+	t.Parallel()
+	pool := testkit.Postgres(t)
+	store := pg.New(pool)
+	step := func(what, want string) {
+		t.Helper()
+		if err := store.Housekeep(t.Context()); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if got := counts(t, pool); got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	load(t, store, "v1", 1, 1)
+	file, blob, _ := content("killed.go", 1)
+	killed, err := store.Stage(t.Context(), graph.VersionSpec{Repo: "r", Tag: "v2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.PutBlobs(t.Context(), []graph.Blob{blob}); err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.Put(t.Context(), []graph.ResolvedFile{file}); err != nil {
+		t.Fatal(err)
+	}
+	load(t, store, "v1", 1, 2) // supersedes the first beside a load
+	step("beside a load", "2 versions, 4 files, 4 resolutions, 8 symbols, 4 edges, 4 blobs")
+	for _, table := range []string{"graph_loads", "resolutions", "source_blobs"} {
+		exec(t, pool, `update `+table+` set seen_at = now() - interval '9 days'`)
+	}
+	step("after the load died", "1 versions, 3 files, 3 resolutions, 6 symbols, 3 edges, 3 blobs")
+	exec(t, pool, `update graph_sweeps set at = now() - interval '2 days'`)
+	step("a day after", "1 versions, 2 files, 2 resolutions, 4 symbols, 2 edges, 2 blobs")
+}
+
 func TestBlobsOfAnotherTypeAreMissing(t *testing.T) {
 	t.Parallel()
 	pool := testkit.Postgres(t)

@@ -197,6 +197,33 @@ func TestASilentHostIsGivenUp(t *testing.T) {
 	}
 }
 
+// Mirrors go with the last repository of their address, and never beside a fetch.
+func TestMirrorsOfForgottenAddressesAreRemoved(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.commit("one")
+	kept, _ := serveGit(t, filepath.Join(o.dir, ".git"))
+	forgotten, _ := serveGit(t, filepath.Join(o.dir, ".git"))
+	store := newStore(t)
+	for _, addr := range []gitrepo.Address{kept, forgotten} {
+		if _, _, err := store.Fetch(t.Context(), gitrepo.Request{Address: addr}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known := func(context.Context) ([]gitrepo.Address, error) { return []gitrepo.Address{kept}, nil }
+	for _, want := range []int{1, 0} {
+		if removed, err := store.RemoveOthers(t.Context(), known); err != nil || removed != want {
+			t.Errorf("removed %d, %v; want %d", removed, err, want)
+		}
+	}
+	if _, err := store.Mirror(kept); err != nil {
+		t.Errorf("the mirror that is needed: %v", err)
+	}
+	if _, err := store.Mirror(forgotten); domain.CodeOf(err) != domain.CodeNotFound {
+		t.Errorf("the mirror that is not: %v", err)
+	}
+}
+
 func TestFetchIsCanceled(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -145,6 +145,40 @@ func (s *Store) Remove(ctx context.Context, addr Address) error {
 	return nil
 }
 
+// RemoveOthers deletes the mirrors of all addresses but the known ones. One that is being
+// fetched is left alone.
+func (s *Store) RemoveOthers(ctx context.Context, known func(context.Context) ([]Address, error)) (removed int, err error) {
+	// Mirrors first: what is fetched from now on is not among them.
+	mirrors, err := filepath.Glob(filepath.Join(s.dir, "*.git"))
+	if err != nil || len(mirrors) == 0 {
+		return 0, err
+	}
+	addresses, err := known(ctx)
+	if err != nil {
+		return 0, err
+	}
+	keep := map[string]bool{}
+	for _, addr := range addresses {
+		keep[s.mirrorDir(addr)] = true
+	}
+	for _, dir := range mirrors {
+		if keep[dir] {
+			continue
+		}
+		lock := flock.New(dir + ".lock")
+		if free, err := lock.TryLock(); err != nil || !free {
+			continue
+		}
+		err := os.RemoveAll(dir)
+		_ = lock.Unlock()
+		if err != nil {
+			return removed, fmt.Errorf("remove a mirror: %w", err)
+		}
+		removed++
+	}
+	return removed, nil
+}
+
 // lock takes the lock of a mirror; it waits until the lock is free or ctx ends.
 func (s *Store) lock(ctx context.Context, dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
