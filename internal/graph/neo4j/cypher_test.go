@@ -40,21 +40,21 @@ func testReads(t *testing.T, store *neo4j.Store, server testkit.Neo4jServer) {
 	raw(t, server, `CREATE (a:Function:HarvestSymbol {repo: 'cypher', version: 'v1', file: 'a.go', name: 'alphaOfCypher', start_line: 3, uid: 7, folded: 'x'})
 		-[:CALLS {line: 5, how: 'exact'}]->(:Function {repo: 'cypher', version: 'v1', file: 'b.go', name: 'betaOfCypher'})<-[:USES]-(:Class {repo: 'cypher', version: 'v1', name: 'GammaOfCypher'})`)
 	for query, want := range map[string]string{
-		`MATCH (f:Function {repo: 'cypher'}) RETURN f.name AS name ORDER BY name`:                                                                    `[["alphaOfCypher"],["betaOfCypher"]]`,
-		`MATCH (a {repo: $repo})-[c:CALLS]->(b) RETURN b.name, c.line`:                                                                               `[["betaOfCypher",5]]`,
-		`MATCH (a:Function {name: 'alphaOfCypher'}) RETURN a`:                                                                                        `[[{"_labels":["Function"],"file":"a.go","name":"alphaOfCypher","repo":"cypher","start_line":3,"version":"v1"}]]`,
-		`MATCH p = (:Function {repo: 'cypher'})-[:CALLS]->() RETURN [n IN nodes(p) | n.name]`:                                                        `[[["alphaOfCypher","betaOfCypher"]]]`,
-		`MATCH (:Function {name: 'alphaOfCypher'})-[c:CALLS]->() RETURN c`:                                                                           `[[{"_type":"CALLS","how":"exact","line":5}]]`,
-		`MATCH p = shortestPath((:Function {name: 'alphaOfCypher'})-[:CALLS|USES*..4]-(:Class {name: 'GammaOfCypher'})) RETURN length(p)`:            `[[2]]`,
-		`MATCH (f:Function {repo: 'cypher'}) WHERE EXISTS { (f)-[:CALLS]->() } RETURN f.name, COUNT { (f)--() }`:                                     `[["alphaOfCypher",1]]`,
-		`CALL db.index.fulltext.queryNodes("symbol_names", "alphaOfCypher") YIELD node, score WHERE score > 0 RETURN node.name`:                      `[["alphaOfCypher"]]`,
-		`MATCH (n:Function {repo: 'cypher'}) RETURN n.name AS x UNION MATCH (n:Class {repo: 'cypher'}) RETURN n.name AS x`:                           `[["alphaOfCypher"],["betaOfCypher"],["GammaOfCypher"]]`,
-		`MATCH (n:Function {repo: 'cypher'}) OPTIONAL MATCH (n)-[:CALLS]->(m) WITH n, collect(m.name) AS ms RETURN n.name, size(ms) ORDER BY n.name`: `[["alphaOfCypher",1],["betaOfCypher",0]]`,
-		`CALL () { MATCH (n:Class {repo: 'cypher'}) RETURN count(n) AS c } RETURN c`:                                                                 `[[1]]`,
-		`UNWIND range(1, 3) AS i RETURN i SKIP 1 LIMIT 1`:                                                                                            `[[2]]`,
-		`RETURN date('2026-01-02') AS d, "apoc.load.json( /* no comment" AS s, 1.5 AS f, null AS n`:                                                  `[["2026-01-02","apoc.load.json( /* no comment",1.5,null]]`,
-		`RETURN duration.between(date('2026-01-01'), date('2026-01-03')).days AS d`:                                                                  `[[2]]`,
-		"/* a comment */ MATCH (n:`Class` {repo: 'cypher'}) // and one more\nRETURN n.`name`;":                                                       `[["GammaOfCypher"]]`,
+		`MATCH (f:Function {repo: 'cypher'}) RETURN f.name AS name ORDER BY name`:                                                                          `[["alphaOfCypher"],["betaOfCypher"]]`,
+		`MATCH (a {repo: $repo})-[c:CALLS]->(b) RETURN b.name, c.line`:                                                                                     `[["betaOfCypher",5]]`,
+		`MATCH (a:Function {name: 'alphaOfCypher'}) RETURN a`:                                                                                              `[[{"_labels":["Function"],"file":"a.go","name":"alphaOfCypher","repo":"cypher","start_line":3,"version":"v1"}]]`,
+		`MATCH p = (:Function {repo: 'cypher'})-[:CALLS]->() RETURN [n IN nodes(p) | n.name]`:                                                              `[[["alphaOfCypher","betaOfCypher"]]]`,
+		`MATCH (:Function {name: 'alphaOfCypher'})-[c:CALLS]->() RETURN c`:                                                                                 `[[{"_type":"CALLS","how":"exact","line":5}]]`,
+		`MATCH p = shortestPath((:Function {name: 'alphaOfCypher'})-[:CALLS|USES*..4]-(:Class {name: 'GammaOfCypher'})) RETURN length(p)`:                  `[[2]]`,
+		`MATCH (f:Function {repo: 'cypher'}) WHERE EXISTS { (f)-[:CALLS]->() } RETURN f.name, COUNT { (f)--() }`:                                           `[["alphaOfCypher",1]]`,
+		`CALL db.index.fulltext.queryNodes("symbol_names", "alphaOfCypher") YIELD node, score WHERE score > 0 RETURN node.name`:                            `[["alphaOfCypher"]]`,
+		`CALL () { MATCH (n:Function {repo: 'cypher'}) RETURN n.name AS x UNION MATCH (n:Class {repo: 'cypher'}) RETURN n.name AS x } RETURN x ORDER BY x`: `[["GammaOfCypher"],["alphaOfCypher"],["betaOfCypher"]]`,
+		`MATCH (n:Function {repo: 'cypher'}) OPTIONAL MATCH (n)-[:CALLS]->(m) WITH n, collect(m.name) AS ms RETURN n.name, size(ms) ORDER BY n.name`:       `[["alphaOfCypher",1],["betaOfCypher",0]]`,
+		`CALL () { MATCH (n:Class {repo: 'cypher'}) RETURN count(n) AS c } RETURN c`:                                                                       `[[1]]`,
+		`UNWIND range(1, 3) AS i RETURN i SKIP 1 LIMIT 1`:                                                                                                  `[[2]]`,
+		`RETURN date('2026-01-02') AS d, "apoc.load.json( /* no comment" AS s, 1.5 AS f, null AS n`:                                                        `[["2026-01-02","apoc.load.json( /* no comment",1.5,null]]`,
+		`RETURN duration.between(date('2026-01-01'), date('2026-01-03')).days AS d`:                                                                        `[[2]]`,
+		"/* a comment */ MATCH (n:`Class` {repo: 'cypher'}) // and one more\nRETURN n.`name`;":                                                             `[["GammaOfCypher"]]`,
 	} {
 		got, err := store.RunCypher(t.Context(), query, map[string]any{"repo": "cypher"})
 		if err != nil {
