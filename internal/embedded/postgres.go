@@ -35,6 +35,7 @@ func launchPostgres(ctx context.Context, c *Cluster, logPath string) (*process, 
 		if err := c.clearStale(); err != nil {
 			return nil, err
 		}
+		said := size(logPath)
 		p, err := c.startLogged(logPath)
 		if err != nil {
 			return nil, err
@@ -44,7 +45,7 @@ func launchPostgres(ctx context.Context, c *Cluster, logPath string) (*process, 
 			return p, nil
 		}
 		p.stop(postgresGrace, postgresEnding...)
-		if domain.CodeOf(err) != domain.CodeUnavailable || !backendsLinger(logPath) {
+		if domain.CodeOf(err) != domain.CodeUnavailable || !backendsLinger(logPath, said) {
 			return nil, fmt.Errorf("%w; the end of %s:\n%s", err, logPath, tail(logPath))
 		}
 		select {
@@ -55,10 +56,21 @@ func launchPostgres(ctx context.Context, c *Cluster, logPath string) (*process, 
 	}
 }
 
-// backendsLinger reports whether the server's last words were that a killed server's
-// children still hold its memory.
-func backendsLinger(logPath string) bool {
-	return strings.Contains(tail(logPath), "shared memory block")
+// backendsLinger reports whether the log says, after its first said bytes, that a killed
+// server's children still hold its memory. They write their own last words into the same
+// log, so the reason may stand anywhere in it.
+func backendsLinger(logPath string, said int64) bool {
+	text, err := os.ReadFile(logPath)
+	return err == nil && strings.Contains(string(text[min(said, int64(len(text))):]), "shared memory block")
+}
+
+// size gives the length of a file in bytes; of one that isn't there, 0.
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 func (c *Cluster) startLogged(logPath string) (*process, error) {
