@@ -15,6 +15,7 @@ import (
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/config"
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/embedded"
 	"github.com/harvest-engine/harvest/internal/engine"
 	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/graph/pg"
@@ -54,11 +55,12 @@ type assembly struct {
 	temporal   sdkclient.Client
 	queues     workflows.Queues
 	engine     *engine.Engine
+	ownDisk    bool // the database's files lie in the data folder
 }
 
 // assemble migrates the database and connects everything. Close the assembly in the end.
 func assemble(ctx context.Context, cfg *config.Config, log zerolog.Logger, on servers) (*assembly, error) {
-	a := &assembly{cfg: cfg, log: log, queues: queuesOf(cfg, on.combined)}
+	a := &assembly{cfg: cfg, log: log, queues: queuesOf(cfg, on.combined), ownDisk: on.combined && cfg.Database.URL.Empty()}
 	if err := a.connect(ctx, on); err != nil {
 		a.close()
 		return nil, err
@@ -218,7 +220,7 @@ func (a *assembly) configured() []domain.IngestRequest {
 
 // checks are what GET /ready asks about.
 func (a *assembly) checks() []api.Check {
-	return []api.Check{
+	checks := []api.Check{
 		{Name: "postgres", Test: func(ctx context.Context) error { return a.pool.Ping(ctx) }},
 		{Name: "graph", Test: a.graph.Check},
 		{Name: "temporal", Test: func(ctx context.Context) error {
@@ -226,6 +228,10 @@ func (a *assembly) checks() []api.Check {
 			return err
 		}},
 	}
+	if a.ownDisk {
+		checks = append(checks, api.Check{Name: "disk", Test: func(context.Context) error { return embedded.CheckRoom(a.cfg.Data.Dir) }})
+	}
+	return checks
 }
 
 var errFatal = errors.New("the worker was refused by Temporal")

@@ -57,6 +57,23 @@ func (p *program) examineFolder(ctx context.Context, cfg *config.Config) []findi
 	return append(found, finding{name: "harvest", detail: fmt.Sprintf("runs at %s (process %d, version %s)", running.API, running.PID, running.Version)})
 }
 
+// fairRoom is the free space, in bytes, that a reading of a large repository may need.
+const fairRoom = 1 << 30
+
+// examineDisk looks for room where the data is.
+func examineDisk(_ context.Context, cfg *config.Config) []finding {
+	free, ok := embedded.FreeSpace(cfg.Data.Dir)
+	if !ok {
+		return nil
+	}
+	found := finding{name: "disk", detail: fmt.Sprintf("%.1f GB are free for %s", float64(free)/1e9, cfg.Data.Dir)}
+	if free < fairRoom {
+		found.remedy = "make room: PostgreSQL stops when the disk is full, and goes on once it isn't"
+		found.fault = embedded.CheckRoom(cfg.Data.Dir) != nil
+	}
+	return []finding{found}
+}
+
 func writable(dir string) error {
 	probe, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {

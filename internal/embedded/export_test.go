@@ -23,3 +23,9 @@ func ProcessLives(pid int) bool {
 
 // ParseMajor is exported for tests.
 var ParseMajor = parseMajor
+
+// CheckRoomOf is CheckRoom with another bound.
+func CheckRoomOf(dir string, least int64) error { return checkRoom(dir, least) }
+
+// OrBelow is what puts a full disk before an error, with another bound.
+func OrBelow(least int64, err error, dirs ...string) error { return orBelow(least, err, dirs...) }

@@ -46,7 +46,7 @@ func launchPostgres(ctx context.Context, c *Cluster, logPath string) (*process, 
 		}
 		p.stop(postgresGrace, postgresEnding...)
 		if domain.CodeOf(err) != domain.CodeUnavailable || !backendsLinger(logPath, said) {
-			return nil, fmt.Errorf("%w; the end of %s:\n%s", err, logPath, tail(logPath))
+			return nil, orFull(fmt.Errorf("%w; the end of %s:\n%s", err, logPath, tail(logPath)), c.home, filepath.Dir(logPath))
 		}
 		select {
 		case <-ctx.Done():

@@ -54,11 +54,11 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	o.DataDir = dir
 	lock, err := LockData(dir)
 	if err != nil {
-		return nil, err
+		return nil, orFull(err, dir)
 	}
 	s := &Stack{options: o, lock: lock, dsn: o.DatabaseURL}
 	if err := s.start(ctx); err != nil {
-		return nil, errors.Join(err, s.Stop())
+		return nil, errors.Join(orFull(err, dir), s.Stop())
 	}
 	return s, nil
 }

@@ -82,6 +82,10 @@ func failed(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if full(err) {
+		return domain.Wrap(domain.CodeUnavailable, fmt.Errorf("%s: %w", doing, err),
+			"the disk of the database is full; make room on it, and try again")
+	}
 	if away(err) {
 		return domain.Wrap(domain.CodeUnavailable, fmt.Errorf("%s: %w", doing, err), "the database can't be reached")
 	}
@@ -90,13 +94,19 @@ func failed(doing string, err error) error {
 
 func noRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
 
+// full reports whether the database has no room left on its disk.
+func full(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == "53100"
+}
+
 // away reports whether err comes from a server that is gone, starting or stopping, or from
 // work that it asks to be tried again.
 func away(err error) bool {
 	var server *pgconn.PgError
 	if errors.As(err, &server) {
 		switch server.Code {
-		case "57P01", "57P02", "57P03", "53300", "40001", "40P01", "25006":
+		case "57P01", "57P02", "57P03", "53200", "53300", "53400", "40001", "40P01", "25006":
 			return true
 		}
 		return server.Code[:2] == "08"

@@ -33,7 +33,7 @@ func (s *Store) MissingBlobs(ctx context.Context, ids []graph.BlobID) ([]graph.B
 		return nil, err
 	}
 	if _, err := s.pool.Exec(ctx, touchBlobsSQL, keys); err != nil {
-		return nil, fmt.Errorf("keep blobs: %w", err)
+		return nil, fault(fmt.Errorf("keep blobs: %w", err))
 	}
 	return without(ids, keys, stored), nil
 }
@@ -79,7 +79,7 @@ func (s *Store) PutBlobs(ctx context.Context, blobs []graph.Blob) error {
 	columns["keys"], columns["sizes"], columns["types"] = keys, sizes, types
 	columns["outlines"], columns["details"], columns["texts"] = outlines, details, texts
 	if _, err := s.pool.Exec(ctx, putBlobsSQL, pgx.NamedArgs(columns)); err != nil {
-		return fmt.Errorf("store blobs: %w", err)
+		return fault(fmt.Errorf("store blobs: %w", err))
 	}
 	return nil
 }

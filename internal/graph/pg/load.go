@@ -35,7 +35,7 @@ func (s *Store) Stage(ctx context.Context, spec graph.VersionSpec) (graph.Loader
 	l := &loader{store: s, spec: spec, repo: repo}
 	err = s.pool.QueryRow(ctx, `insert into graph_loads (repo_id) values ($1) returning id`, repo).Scan(&l.load)
 	if err != nil {
-		return nil, fmt.Errorf("begin the load of %s: %w", spec.Repo, err)
+		return nil, fault(fmt.Errorf("begin the load of %s: %w", spec.Repo, err))
 	}
 	return l, nil
 }
@@ -44,7 +44,7 @@ func (s *Store) Stage(ctx context.Context, spec graph.VersionSpec) (graph.Loader
 func (l *loader) touch(ctx context.Context) error {
 	_, err := l.store.pool.Exec(ctx, `update graph_loads set seen_at = now() where id = $1`, l.load)
 	if err != nil {
-		return fmt.Errorf("keep the load alive: %w", err)
+		return fault(fmt.Errorf("keep the load alive: %w", err))
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (l *loader) placeResolutions(ctx context.Context, tx pgx.Tx, batch []*stage
 // attempt goes on from it.
 func (l *loader) Discard(ctx context.Context) error {
 	if _, err := l.store.pool.Exec(ctx, `delete from graph_loads where id = $1`, l.load); err != nil {
-		return fmt.Errorf("end the load of %s: %w", l.spec.Repo, err)
+		return fault(fmt.Errorf("end the load of %s: %w", l.spec.Repo, err))
 	}
 	return nil
 }

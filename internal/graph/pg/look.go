@@ -31,7 +31,7 @@ func (s *Store) DueLook(ctx context.Context, local, remote time.Duration) (domai
 		return domain.Repository{}, now, domain.NotFound("no repository is to be looked at")
 	}
 	if err != nil {
-		return domain.Repository{}, now, fmt.Errorf("find a repository to look at: %w", err)
+		return domain.Repository{}, now, fault(fmt.Errorf("find a repository to look at: %w", err))
 	}
 	repo, err := s.Repository(ctx, name)
 	return repo, now, err
@@ -52,7 +52,7 @@ func (s *Store) NoteSeen(ctx context.Context, repo string, at time.Time, commits
 		tags, ids = append(tags, tag), append(ids, commit)
 	}
 	if _, err := s.pool.Exec(ctx, noteSeenSQL, pgx.NamedArgs{"repo": repo, "at": at, "tags": tags, "commits": ids}); err != nil {
-		return fmt.Errorf("note the refs of %s: %w", repo, err)
+		return fault(fmt.Errorf("note the refs of %s: %w", repo, err))
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (s *Store) Reserve(ctx context.Context, spec graph.VersionSpec) (int64, err
 	var id int64
 	err := s.pool.QueryRow(ctx, `select nextval(pg_get_serial_sequence('versions', 'id'))`).Scan(&id)
 	if err != nil {
-		return 0, fmt.Errorf("reserve a version: %w", err)
+		return 0, fault(fmt.Errorf("reserve a version: %w", err))
 	}
 	return id, nil
 }

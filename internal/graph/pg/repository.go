@@ -34,7 +34,7 @@ func (s *Store) SaveRepository(ctx context.Context, repo domain.Repository) (int
 		"worktree": repo.Worktree, "watch": int64(repo.Watch / time.Second),
 	}).Scan(&id)
 	if err != nil {
-		return 0, fmt.Errorf("save repository %s: %w", repo.Name, err)
+		return 0, fault(fmt.Errorf("save repository %s: %w", repo.Name, err))
 	}
 	return id, nil
 }
@@ -102,7 +102,7 @@ func (s *Store) repositoryID(ctx context.Context, name string) (int32, error) {
 		return 0, s.unknownRepository(ctx, name)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("look up repository %s: %w", name, err)
+		return 0, fault(fmt.Errorf("look up repository %s: %w", name, err))
 	}
 	return id, nil
 }

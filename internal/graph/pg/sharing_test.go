@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -203,6 +204,38 @@ func TestPublishNeedsWhatItLists(t *testing.T) {
 	if v, err := store.Version(t.Context(), "r", "v1"); err != nil || v.Symbols != 2 {
 		t.Errorf("the last whole version is %+v, %v", v, err)
 	}
+}
+
+// A disk without room is told as what it is: a reading waits for room.
+func TestAFullDisk(t *testing.T) {
+	t.Parallel()
+	pool := testkit.Postgres(t)
+	store := pg.New(pool)
+	exec(t, pool, `create function no_room() returns trigger language plpgsql as $$
+begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`)
+	for _, table := range []string{"source_blobs", "symbols"} {
+		exec(t, pool, `create trigger no_room before insert on `+table+` execute function no_room()`)
+	}
+	if _, err := store.SaveRepository(t.Context(), domain.Repository{Name: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	file, blob, _ := content("a.go", 1)
+	full := func(what string, err error) {
+		t.Helper()
+		if domain.CodeOf(err) != domain.CodeUnavailable || !strings.Contains(domain.PublicMessage(err), "disk") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	full("blobs", store.PutBlobs(t.Context(), []graph.Blob{blob}))
+	exec(t, pool, `drop trigger no_room on source_blobs`)
+	if err := store.PutBlobs(t.Context(), []graph.Blob{blob}); err != nil {
+		t.Fatal(err)
+	}
+	loader, err := store.Stage(t.Context(), graph.VersionSpec{Repo: "r", Tag: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full("symbols", loader.Put(t.Context(), []graph.ResolvedFile{file}))
 }
 
 func TestHashesAreChecked(t *testing.T) {

@@ -72,13 +72,13 @@ func (s *Store) Check(ctx context.Context) error {
 
 // inTx runs f in a transaction.
 func (s *Store) inTx(ctx context.Context, f func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, s.pool, f)
+	return fault(pgx.BeginFunc(ctx, s.pool, f))
 }
 
 // reading runs f on one snapshot, for questions that take several statements.
 func (s *Store) reading(ctx context.Context, f func(tx pgx.Tx) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return pgx.BeginTxFunc(ctx, s.pool, options, f)
+	return fault(pgx.BeginTxFunc(ctx, s.pool, options, f))
 }
 
 // querier is what a pool and a transaction have in common.
@@ -90,11 +90,11 @@ type querier interface {
 func collect[T any](ctx context.Context, q querier, doing string, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
+		return nil, fault(fmt.Errorf("%s: %w", doing, err))
 	}
 	found, err := pgx.CollectRows(rows, scan)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
+		return nil, fault(fmt.Errorf("%s: %w", doing, err))
 	}
 	return found, nil
 }

@@ -86,7 +86,7 @@ on conflict (repo_id, tag) do update set commit = excluded.commit, seen_at = now
 func (s *Store) NoteRef(ctx context.Context, repo, tag, commit string) error {
 	done, err := s.pool.Exec(ctx, noteRefSQL, pgx.NamedArgs{"repo": repo, "tag": tag, "commit": commit})
 	if err != nil {
-		return fmt.Errorf("note ref %s of %s: %w", tag, repo, err)
+		return fault(fmt.Errorf("note ref %s of %s: %w", tag, repo, err))
 	}
 	if done.RowsAffected() == 0 {
 		return s.unknownRepository(ctx, repo)

@@ -1,0 +1,13 @@
+//go:build linux || darwin
+
+package embedded
+
+import "syscall"
+
+func freeSpace(dir string) (int64, bool) {
+	var at syscall.Statfs_t
+	if err := syscall.Statfs(dir, &at); err != nil {
+		return 0, false
+	}
+	return int64(at.Bavail) * int64(at.Bsize), true
+}
