@@ -60,6 +60,7 @@ func (p *program) ask(ctx context.Context, q client.Query, asJSON bool) error {
 // printAnswer asks, waits for the end of the turn and prints its answer. When ctx ends the
 // turn is stopped as well.
 func (p *program) printAnswer(ctx context.Context, api *client.Client, q client.Query) error {
+	api.Waits = func(reason string) { fmt.Fprintf(p.errs, "harvest: %s (it is tried again)\n", reason) }
 	key := domain.NewID()
 	turnID, events, err := api.Ask(ctx, q, key)
 	if err != nil {
@@ -80,6 +81,7 @@ func (p *program) printAnswer(ctx context.Context, api *client.Client, q client.
 
 // showTurn asks and shows the turn to its end. When ctx ends the turn is stopped as well.
 func showTurn(ctx context.Context, api *client.Client, screen *terminal.Screen, q client.Query) error {
+	api.Waits = screen.Waits
 	shown := terminal.NewTurn(screen)
 	shown.Question(q.Query)
 	shown.Wants(q.ProviderID)

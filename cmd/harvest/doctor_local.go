@@ -51,7 +51,7 @@ func (p *program) examineFolder(ctx context.Context, cfg *config.Config) []findi
 	api := client.New(running.API, token, 0)
 	defer api.Close()
 	if err := api.Ready(ctx); err != nil {
-		return append(found, finding{name: "harvest", detail: fmt.Sprintf("does not answer at %s: %v", running.API, err),
+		return append(found, finding{name: "harvest", detail: fmt.Sprintf("is not well at %s: %v", running.API, err),
 			remedy: fmt.Sprintf("if process %d is gone, start it with: harvest up; what was under way goes on", running.PID), fault: true})
 	}
 	return append(found, finding{name: "harvest", detail: fmt.Sprintf("runs at %s (process %d, version %s)", running.API, running.PID, running.Version)})

@@ -92,6 +92,7 @@ func (p *program) ingest(ctx context.Context, s client.Source) error {
 // the repository is known. Where it is being read already, that run is waited for.
 func showIngest(ctx context.Context, api *client.Client, screen *terminal.Screen, s client.Source) (string, error) {
 	for {
+		api.Waits = screen.Waits
 		run, err := api.AddRepository(ctx, s)
 		var refused *domain.Error
 		if err == nil {

@@ -24,7 +24,13 @@ type Client struct {
 	token    string
 	http     *http.Client
 	patience time.Duration // how long an unreachable server is tried again
+
+	// Waits is told why a call waits for the server, once for each reason; nil for nobody.
+	Waits func(reason string)
 }
+
+// silently is the part of the patience that passes before anybody is told: a restart is no news.
+const silently = 1.0 / 20
 
 // DefaultPatience is how long a server that can't be reached is tried again: a restart
 // fits in.
@@ -104,9 +110,14 @@ func refusal(response *http.Response) error {
 		Error  string      `json:"error"`
 		Code   domain.Code `json:"code"`
 		Holder string      `json:"holder"`
+		notReady
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what there is of it will do
-	if json.Unmarshal(text, &envelope) != nil || envelope.Error == "" {
+	broken := json.Unmarshal(text, &envelope) != nil
+	if !broken && envelope.Status != "" {
+		return unreachable{envelope.reason()}
+	}
+	if broken || envelope.Error == "" {
 		return domain.Errorf(domain.CodeUpstream, "the server answered %s, which is not how harvest answers; check the address", response.Status)
 	}
 	err := &domain.Error{Code: envelope.Code, Message: envelope.Error, Holder: envelope.Holder}
@@ -116,9 +127,33 @@ func refusal(response *http.Response) error {
 	return err
 }
 
+// notReady is how a server says that it can't work now, and to its owner why.
+type notReady struct {
+	Status string `json:"status"`
+	Checks []struct {
+		Name  string `json:"name"`
+		OK    bool   `json:"ok"`
+		Error string `json:"error"`
+	} `json:"checks"`
+}
+
+func (n notReady) reason() error {
+	var faults []string
+	for _, check := range n.Checks {
+		if !check.OK {
+			faults = append(faults, check.Name+": "+check.Error)
+		}
+	}
+	if len(faults) == 0 {
+		faults = []string{n.Status}
+	}
+	return domain.Errorf(domain.CodeUnavailable, "harvest is not ready: %s", strings.Join(faults, "; "))
+}
+
 // again makes the call until the server can be reached, for as long as the patience lasts.
 func (c *Client) again(ctx context.Context, k call) (*http.Response, error) {
-	deadline := time.Now().Add(c.patience)
+	began, told := time.Now(), ""
+	deadline := began.Add(c.patience)
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		response, err := c.do(ctx, k)
 		var away unreachable
@@ -127,6 +162,10 @@ func (c *Client) again(ctx context.Context, k call) (*http.Response, error) {
 		}
 		if time.Now().Add(wait).After(deadline) {
 			return nil, away.error
+		}
+		if reason := domain.PublicMessage(err); c.Waits != nil && reason != told && time.Since(began).Seconds() > silently*c.patience.Seconds() {
+			c.Waits(reason)
+			told = reason
 		}
 		select {
 		case <-ctx.Done():

@@ -99,6 +99,33 @@ func TestAnotherProgramOnThePort(t *testing.T) {
 	}
 }
 
+// Why a server is not ready is repeated, and who waits for it learns that.
+func TestAServerThatIsNotReady(t *testing.T) {
+	t.Parallel()
+	ready := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, `{"status":"unavailable","checks":[{"name":"postgres","ok":true},{"name":"disk","ok":false,"error":"it is full"}]}`)
+	})
+	err := ready.Ready(context.Background())
+	if domain.CodeOf(err) != domain.CodeUnavailable || !strings.Contains(err.Error(), "not ready: disk: it is full") {
+		t.Errorf("got %v", err)
+	}
+	began := time.Now()
+	full := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if time.Since(began) > time.Second {
+			fmt.Fprint(w, `[]`)
+			return
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, `{"error":"the disk is full","code":"unavailable"}`)
+	})
+	var told []string
+	full.Waits = func(reason string) { told = append(told, reason) }
+	if _, err := full.Repositories(context.Background()); err != nil || len(told) != 1 || told[0] != "the disk is full" {
+		t.Errorf("told %q, %v", told, err)
+	}
+}
+
 func TestAwayServerIsNamed(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())

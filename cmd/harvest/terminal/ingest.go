@@ -93,8 +93,7 @@ func (i *Ingest) showProgress(event Event) error {
 		i.screen.Line("%s %s  %s", i.screen.Style(Green, i.screen.mark("✓", "+")),
 			i.screen.Style(Bold, strings.TrimSpace(i.name+" "+p.Version)), i.screen.Style(Dim, readSummary(p, time.Since(i.begun))))
 	case p.Waiting != "" && i.waits[p.Version] != p.Waiting:
-		i.screen.Line("%s %s: %s %s", i.screen.Style(Yellow, i.screen.mark("…", "~")), strings.TrimSpace(i.name+" "+p.Version),
-			printable(p.Waiting), i.screen.Style(Dim, "(it is tried again)"))
+		i.screen.Waits(strings.TrimSpace(i.name+" "+p.Version) + ": " + p.Waiting)
 		i.waits[p.Version] = p.Waiting
 	case p.Waiting != "": // told already
 	case !i.screen.fancy && i.told[p.Version] != p.Phase:

@@ -168,3 +168,8 @@ func (s *Screen) draw() {
 
 // proseWidth is the width at which prose is wrapped.
 func (s *Screen) proseWidth() int { return min(s.width()-2, maxWidth) }
+
+// Waits tells that something outside is waited for, and why.
+func (s *Screen) Waits(reason string) {
+	s.Line("%s %s %s", s.Style(Yellow, s.mark("…", "~")), printable(reason), s.Style(Dim, "(it is tried again)"))
+}
