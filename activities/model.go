@@ -20,7 +20,10 @@ type ModelStore interface {
 	Dialogue(ctx context.Context, turnID string) (domain.Dialogue, error)
 	// ClaimModelCall gives the right to write, or the outcome of a call that was committed
 	// before; budget_exhausted, or superseded where the turn has ended.
+	// The budget of a day is checked again: another turn may have taken it meanwhile.
 	ClaimModelCall(ctx context.Context, call domain.ModelCall) (domain.CallClaim, error)
+	// DayLeft gives what a day's budget leaves for the call: negative where it is overdrawn.
+	DayLeft(ctx context.Context, turnID, callID string, limit float64) (float64, error)
 	CommitModelCall(ctx context.Context, c domain.ModelCommit) (last int64, err error)
 	// FailModelCall ends an attempt; failures counts what the provider refused.
 	FailModelCall(ctx context.Context, claim domain.CallClaim, failures int, events ...domain.NewEvent) error
@@ -77,7 +80,7 @@ func (a *Model) Generate(ctx context.Context, in workflows.GenerateInput) (workf
 	switch domain.CodeOf(err) {
 	case "":
 	case domain.CodeBudgetExhausted:
-		return workflows.Generated{Reason: domain.EndBudgetExhausted}, nil
+		return workflows.Generated{Reason: domain.EndBudgetExhausted, Note: domain.PublicMessage(err)}, nil
 	case domain.CodeSuperseded:
 		return workflows.Generated{Ended: true}, nil
 	default:

@@ -170,17 +170,23 @@ func TestBudgetsEndATurn(t *testing.T) {
 func TestABudgetThatIsUsedUpSaysSo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rounds(scripted.Round{Text: cited}))
-	r.budget = activities.Budgets{PerDay: 0.000001}
-	turn, _ := r.ask(query("Where does it start?"))
-	if turn.Reason != domain.EndBudgetExhausted || turn.Answer == "" || len(r.seen.all()) != 0 {
-		t.Errorf("turn = %+v", turn)
+	for says, budget := range map[string]activities.Budgets{
+		"the day's budget of 1e-06, which begins anew at midnight UTC, leaves too little": {PerDay: 0.000001},
+		"the turn's budget of 1e-06 leaves too little":                                    {PerTurn: 0.000001, PerDay: 1},
+		"the turn's budget of 7 tokens leaves too little":                                 {TurnTokens: 7},
+	} {
+		r.budget = budget
+		turn, _ := r.ask(query("Where does it start?"))
+		if turn.Reason != domain.EndBudgetExhausted || !strings.Contains(turn.Answer, says) || len(r.seen.all()) != 0 {
+			t.Errorf("want %q, turn = %+v", says, turn)
+		}
 	}
 }
 
 // An answer that the budget does not allow in full length is asked for in what it allows.
 func TestABudgetShortensTheLastAnswer(t *testing.T) {
 	t.Parallel()
-	for name, budget := range map[string]activities.Budgets{"cost": {PerTurn: 1.09}, "tokens": {TurnTokens: 109_000}} {
+	for name, budget := range map[string]activities.Budgets{"cost": {PerTurn: 1.09}, "day": {PerDay: 1.09}, "tokens": {TurnTokens: 109_000}} {
 		cut := scripted.Round{Text: "Cut " + cited, Stop: domain.StopMaxTokens}
 		r := newRig(t, rounds(withUsage(calling("So far.", "peek"), 100_000), cut))
 		r.answers(20_000)

@@ -35,8 +35,8 @@ const (
 	// an activity of their own, with patientCheck.
 	quickCheck   = 1200 * time.Millisecond
 	patientCheck = 20 * time.Second
-	// spentAnswer stands for an answer that the budget did not allow.
-	spentAnswer = "The budget was used up before there was an answer."
+	// spentAnswer begins what stands for an answer that the budget did not allow.
+	spentAnswer = "The budget was used up before there was an answer"
 )
 
 // Begin marks the turn running and tells its intent where words are enough.
@@ -77,6 +77,9 @@ func (a *Turn) Finish(ctx context.Context, in workflows.FinishInput) (workflows.
 	if err := a.answer(ctx, d, &end); err != nil {
 		return workflows.TurnResult{}, err
 	}
+	if end.Answer == "" && end.Reason == domain.EndBudgetExhausted {
+		end.Answer = withReason(spentAnswer, in.Note)
+	}
 	if end.Sources, err = a.check(ctx, d.Scope, end.Answer); err != nil {
 		return workflows.TurnResult{}, err
 	}
@@ -96,9 +99,7 @@ func (a *Turn) answer(ctx context.Context, d domain.Dialogue, end *domain.TurnEn
 		if err != nil {
 			return err
 		}
-		if end.Answer = partial; partial == "" && end.Reason == domain.EndBudgetExhausted {
-			end.Answer = spentAnswer
-		}
+		end.Answer = partial
 		return nil
 	}
 	if len(d.Rounds) == 0 {
@@ -145,6 +146,14 @@ func (a *Turn) check(ctx context.Context, scope domain.Scope, answer string) ([]
 		return nil, fmt.Errorf("list the citations: %w", err)
 	}
 	return sources, nil
+}
+
+// withReason makes a sentence of what happened and why, where that is known.
+func withReason(what, why string) string {
+	if why == "" {
+		return what + "."
+	}
+	return what + ": " + why + "."
 }
 
 // claims reports whether an answer is one that must show evidence.

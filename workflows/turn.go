@@ -89,6 +89,7 @@ type GenerateInput struct {
 type Generated struct {
 	Calls  []CallRef        `json:"calls,omitempty"`  // to run before the next round
 	Reason domain.EndReason `json:"reason,omitempty"` // set where the turn is over
+	Note   string           `json:"note,omitempty"`   // more about the reason, for people
 	Ended  bool             `json:"ended,omitempty"`  // somebody else has ended the turn
 }
 
@@ -124,6 +125,7 @@ type FinishInput struct {
 	TurnID string            `json:"turn_id"`
 	Status domain.TurnStatus `json:"status"`
 	Reason domain.EndReason  `json:"reason"`
+	Note   string            `json:"note,omitempty"`  // more about the reason, for people
 	Code   domain.Code       `json:"code,omitempty"`  // of a failure
 	Error  string            `json:"error,omitempty"` // of a failure, for people
 }
@@ -162,6 +164,7 @@ type turn struct {
 	limits         TurnLimits
 	conversational bool
 	squeezes       int
+	note           string // more about the reason of the end
 }
 
 func newTurn(in TurnInput) *turn {
@@ -193,6 +196,7 @@ func (t *turn) run(ctx workflow.Context) (domain.EndReason, error) {
 		case out.Ended:
 			return "", errTurnEnded
 		case out.Reason != "":
+			t.note = out.Note
 			return out.Reason, nil
 		}
 		if err := t.runTools(ctx, out.Calls); err != nil {
@@ -298,7 +302,7 @@ func (t *turn) runTool(ctx workflow.Context, call CallRef) error {
 
 // finish ends the turn, on a context that a cancel does not reach.
 func (t *turn) finish(ctx workflow.Context, reason domain.EndReason, cause error) (TurnResult, error) {
-	end := FinishInput{TurnID: t.in.TurnID, Status: domain.TurnDone, Reason: reason}
+	end := FinishInput{TurnID: t.in.TurnID, Status: domain.TurnDone, Reason: reason, Note: t.note}
 	switch {
 	case temporal.IsCanceledError(cause):
 		end.Status, end.Reason = domain.TurnCanceled, domain.EndCanceled

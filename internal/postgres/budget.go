@@ -28,6 +28,14 @@ returning day`)
 	sqlSpent = statement("read a budget", `
 select coalesce(sum(spent), 0), coalesce(sum(reserved), 0) from budgets
 where user_id = @user and day = (now() at time zone 'utc')::date`)
+
+	// What the call itself has reserved, at an earlier attempt, it gives back.
+	sqlDayTaken = statement("read what is taken of a day's budget", `
+select coalesce((select b.spent + b.reserved from budgets b
+        where b.user_id = t.user_id and b.day = (now() at time zone 'utc')::date), 0)
+    - coalesce((select c.reserved from turn_calls c
+        where c.turn_id = t.id and c.call_id = @call and c.reserved_on = (now() at time zone 'utc')::date), 0)
+from turns t where t.id = @turn`)
 )
 
 // querier is a pool or a transaction.
@@ -62,6 +70,14 @@ func (s *Store) inReservation(ctx context.Context, call domain.ModelCall, claim 
 		}
 		return claim(tx, &day)
 	})
+}
+
+// DayLeft gives what a day's budget leaves for a call of a turn: negative where it is
+// overdrawn.
+func (s *Store) DayLeft(ctx context.Context, turnID, callID string, limit float64) (float64, error) {
+	var taken float64
+	err := s.pool.QueryRow(ctx, sqlDayTaken, pgx.NamedArgs{"turn": turnID, "call": callID}).Scan(&taken)
+	return limit - taken, failed("read the day's budget", err)
 }
 
 // Spent gives what a person has spent, and has reserved, today (UTC).
