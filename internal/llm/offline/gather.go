@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,7 @@ const (
 	hitsAsked  = 25
 	textAsked  = 40
 	textWords  = 4
+	shortName  = 2 // bytes
 	filesAsked = 4 // files of text matches whose symbols are looked up
 )
 
@@ -32,6 +34,13 @@ func (f found) exact(q question) []finding {
 		}
 	}
 	return out
+}
+
+// mention reports whether a line of text holds one of the names.
+func (f found) mention(names []string) bool {
+	return slices.ContainsFunc(f.matches, func(m finding) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return strings.Contains(m.text, last(flatten(n))) })
+	})
 }
 
 // top gives the best n symbols, without those that are far behind the first.
@@ -134,7 +143,10 @@ func (p *plan) text(q question, at focus) []finding {
 		out = p.find("search_text", at.with(input{"query": strings.Join(words, " "), "limit": textAsked, "context": 1}))
 	}
 	for _, n := range q.names[:min(len(q.names), 2)] {
-		if len(q.words) == 0 || strings.ContainsAny(n, "_-.") {
+		switch {
+		case len(n) <= shortName: // stands inside of many words
+			out = append(out, p.find("search_text", at.with(input{"query": `\b` + regexp.QuoteMeta(n) + `\b`, "regexp": true, "limit": textAsked, "context": 1}))...)
+		case len(q.words) == 0 || strings.ContainsAny(n, "_-."):
 			out = append(out, p.find("search_text", at.with(input{"query": n, "limit": textAsked, "context": 1}))...)
 		}
 	}

@@ -35,11 +35,17 @@ func (p *plan) overview(at focus) string {
 	return w.String()
 }
 
+var noFiles = regexp.MustCompile(`: 0 files\b`)
+
 // outline renders the result of repository_outline: its own lists, with the README first.
 func (w *writer) outline(name, text string) {
 	head, readme, _ := strings.Cut(text, "\nREADME ")
 	lists, central, _ := strings.Cut(head, "\nMost referenced symbols:\n")
 	w.line("## %s\n", name)
+	if noFiles.MatchString(lists) {
+		w.line("There is nothing in it that can be read.\n")
+		return
+	}
 	if lead := readmeLead(readme); lead != "" {
 		cited, _, _ := strings.Cut(readme, "\n")
 		w.line("> %s %s\n", lead, strings.TrimSpace(cited))

@@ -96,7 +96,7 @@ func TestKindsOfQuestions(t *testing.T) {
 		{"who calls handle?", "find_callers", nil},
 		{"what calls main", "find_callers", []string{"`main` is called from"}},
 		{"What does Serve call?", "find_callees", []string{"`listen` [shop/web:v2:server.go:4] (likely"}},
-		{"Who uses Serve?", "find_references", []string{"calls by `main` [shop/web:v2:main.go:9]"}},
+		{"Who uses Serve?", "find_references", []string{"called by `main` [shop/web:v2:main.go:9]"}},
 		{"How does main reach Serve?", "find_path", []string{"`main` calls `Serve` itself", "```mermaid"}},
 		{"What is the path from `main` to `Serve`?", "find_path", []string{"defined at [shop/web:v2:server.go:3]"}},
 		{"What changed in Serve between v1 and v2?", "compare_symbol_across_versions", []string{"```diff", "+\treturn listen()", "[shop/web:v1:server.go:3-5] and [shop/web:v2:server.go:3-5]"}},
@@ -293,4 +293,33 @@ func FuzzConversation(f *testing.F) {
 			t.Errorf("it took %d rounds", calls)
 		}
 	})
+}
+
+func TestNamesOfLibrariesAreFoundInText(t *testing.T) {
+	t.Parallel()
+	b := &bench{says: map[string]string{
+		"list_repositories": "app — /srv/app\n  main at 0123456789, 2 files, 3 symbols",
+		"search_symbols":    "[app:main:api/body.go:51] method body.Read — func (b *body) Read(p []byte) (int, error)",
+		"search_text":       "[app:main:api/endpoint.go:130] \t\ttooLarge *http.MaxBytesError",
+		"get_file_symbols":  "[app:main:api/endpoint.go:127] function bodyError — func bodyError(err error) error",
+	}}
+	answer, _ := b.converse(t, domain.TextMessage(domain.RoleUser, "Where is MaxBytesError used?"))
+	if !strings.Contains(answer, "[app:main:api/endpoint.go:130]") || strings.Contains(answer, "body.Read` is") {
+		t.Errorf("the answer is about something else:\n%s", answer)
+	}
+}
+
+func TestNamesOfOneLetter(t *testing.T) {
+	t.Parallel()
+	b := &bench{says: map[string]string{
+		"list_repositories": "app — /srv/app\n  main at 0123456789, 2 files, 3 symbols",
+		"search_symbols":    "[app:main:a.go:3] function A — func A()",
+		"find_callers":      "[app:main:b.go:9] function B calls it",
+	}}
+	_, _ = b.converse(t, domain.TextMessage(domain.RoleUser, "Where is A called?"))
+	for _, want := range []string{`"query":"A"`, `\\bA\\b`} {
+		if !strings.Contains(b.last, want) {
+			t.Errorf("nothing is asked for by %s:\n%s", want, b.last)
+		}
+	}
 }

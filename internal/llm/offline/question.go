@@ -133,6 +133,8 @@ func (q *question) token(token string, first bool) {
 		q.paths = append(q.paths, token)
 	case strings.Contains(token, "/"):
 		q.slashed(token)
+	case !first && letterName(token):
+		q.names = append(q.names, token)
 	case stopWords[lower]:
 	case identifier(token):
 		q.names = append(q.names, token)
@@ -179,6 +181,12 @@ func identifier(token string) bool {
 		}
 	}
 	return false
+}
+
+// letterName reports whether a word inside of a sentence is a name of one capital letter.
+func letterName(token string) bool {
+	runes := []rune(token)
+	return len(runes) == 1 && unicode.IsUpper(runes[0]) && token != "I"
 }
 
 // capitalized reports whether a word is written like a name. Capitals alone are more often

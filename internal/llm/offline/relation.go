@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,10 +71,12 @@ func (p *plan) relation(q question, got found, r relationPlan) string {
 	return w.String()
 }
 
-// targetsOf gives the symbols whose edges the question is about.
+// targetsOf gives the symbols whose edges the question is about: those of its names, or the
+// likeliest one. Where a name is no symbol here but stands in the code, as one of a library
+// does, there is none.
 func targetsOf(q question, got found) []finding {
 	targets := got.exact(q)
-	if len(targets) == 0 {
+	if len(targets) == 0 && !got.mention(q.names) {
 		targets = got.top(1)
 	}
 	if len(targets) > 1 && targets[0].score > 1.3*targets[1].score {
@@ -89,7 +92,8 @@ func (p *plan) edges(r relationPlan, t finding) []finding {
 	if len(found) == 0 && r.tool == callers.tool && !p.waiting() {
 		found = p.find(references.tool, input{"repo": t.repo, "version": t.version, "file": t.file, "name": t.name})
 	}
-	found = slices.DeleteFunc(found, func(f finding) bool { return f.relation == "" })
+	// What holds a symbol does not refer to it.
+	found = slices.DeleteFunc(found, func(f finding) bool { return f.relation == "" || strings.HasPrefix(f.relation, "contains") })
 	slices.SortStableFunc(found, func(a, b finding) int { return rankFile(a.file) - rankFile(b.file) })
 	return found
 }
@@ -101,11 +105,16 @@ func rankFile(file string) int {
 	return 0
 }
 
+// passive says what an edge is, seen from its target.
+var passive = map[string]string{
+	"calls": "called by", "inherits": "inherited by", "implements": "implemented by", "embeds": "embedded by", "uses": "used by",
+}
+
 // label names an edge's other end, with what it is to the symbol where that is not plain.
 func (f finding) label() string {
 	verb, _, more := strings.Cut(f.relation, " ")
 	if more { // "implements from"
-		return fmt.Sprintf("%s by `%s`", verb, f.name)
+		return fmt.Sprintf("%s `%s`", cmp.Or(passive[verb], verb+" by"), f.name)
 	}
 	return "`" + f.name + "`"
 }

@@ -31,10 +31,11 @@ func (p *plan) how(q question, got found) string {
 	}
 	w := newWriter("")
 	for i, m := range main {
+		lead := ""
 		if i > 0 {
-			w.line("Related: ")
+			lead = "Related: "
 		}
-		w.line("`%s` (%s) in `%s` %s", m.name, m.kind, m.file, m.span(m.end))
+		w.line("%s`%s` (%s) in `%s` %s", lead, m.name, m.kind, m.file, m.span(m.end))
 		if m.doc != "" {
 			w.line("\n> %s", m.doc)
 		}
