@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
@@ -65,7 +66,11 @@ func (t searchText) Run(ctx context.Context, scope domain.Scope, input json.RawM
 		for i, l := range m.Before {
 			r.line("    %d  %s", m.Line-len(m.Before)+i, l)
 		}
-		r.line("%s %s", cite(m.Repo, m.Version, m.Path, m.Line), strings.TrimSpace(m.Text))
+		text := strings.TrimSpace(m.Text)
+		if len(m.Before)+len(m.After) > 0 { // beside its neighbours a line keeps its place
+			text = strings.TrimRightFunc(m.Text, unicode.IsSpace)
+		}
+		r.line("%s %s", cite(m.Repo, m.Version, m.Path, m.Line), text)
 		for i, l := range m.After {
 			r.line("    %d  %s", m.Line+1+i, l)
 		}

@@ -299,9 +299,9 @@ func TestNamesOfLibrariesAreFoundInText(t *testing.T) {
 	t.Parallel()
 	b := &bench{says: map[string]string{
 		"list_repositories": "app — /srv/app\n  main at 0123456789, 2 files, 3 symbols",
-		"search_symbols":    "[app:main:api/body.go:51] method body.Read — func (b *body) Read(p []byte) (int, error)",
+		"search_symbols":    "[app:main:api/body.go:51] method body.Read (lines 51-63)\n    func (b *body) Read(p []byte) (int, error)",
 		"search_text":       "[app:main:api/endpoint.go:130] \t\ttooLarge *http.MaxBytesError",
-		"get_file_symbols":  "[app:main:api/endpoint.go:127] function bodyError — func bodyError(err error) error",
+		"get_file_symbols":  "[app:main:api/endpoint.go:127] function bodyError (lines 127-140)\n    func bodyError(err error) error",
 	}}
 	answer, _ := b.converse(t, domain.TextMessage(domain.RoleUser, "Where is MaxBytesError used?"))
 	if !strings.Contains(answer, "[app:main:api/endpoint.go:130]") || strings.Contains(answer, "body.Read` is") {
@@ -309,11 +309,24 @@ func TestNamesOfLibrariesAreFoundInText(t *testing.T) {
 	}
 }
 
+func TestNamesThatAreNotThereAreSaidToBe(t *testing.T) {
+	t.Parallel()
+	b := &bench{says: map[string]string{
+		"list_repositories": "app — /srv/app\n  main at 0123456789, 2 files, 3 symbols",
+		"search_symbols":    "[app:main:note.go:3] method board.note (lines 3-5)\n    func (b *board) note()",
+		"get_symbol_source": "[app:main:note.go:3] method board.note (lines 3-5)\n    3  func (b *board) note() {}",
+	}}
+	answer, _ := b.converse(t, domain.TextMessage(domain.RoleUser, "What does NoteSeen do?"))
+	if !strings.Contains(answer, "No symbol `NoteSeen` was found") {
+		t.Errorf("another symbol is taken for it:\n%s", answer)
+	}
+}
+
 func TestNamesOfOneLetter(t *testing.T) {
 	t.Parallel()
 	b := &bench{says: map[string]string{
 		"list_repositories": "app — /srv/app\n  main at 0123456789, 2 files, 3 symbols",
-		"search_symbols":    "[app:main:a.go:3] function A — func A()",
+		"search_symbols":    "[app:main:a.go:3] function A (lines 3-3)\n    func A()",
 		"find_callers":      "[app:main:b.go:9] function B calls it",
 	}}
 	_, _ = b.converse(t, domain.TextMessage(domain.RoleUser, "Where is A called?"))

@@ -29,7 +29,7 @@ func (p *plan) how(q question, got found) string {
 	if p.waiting() {
 		return ""
 	}
-	w := newWriter("")
+	w := newWriter(q.missing(got))
 	for i, m := range main {
 		lead := ""
 		if i > 0 {
@@ -46,6 +46,15 @@ func (p *plan) how(q question, got found) string {
 	w.others("Also related", got.rest(q, main), 7)
 	w.lines("In documents and elsewhere", bestMatches(q, near(outside(got.matches, main), main), 5), 5)
 	return w.String()
+}
+
+// missing says that a name of the question, which can only come from code, is none here; ""
+// where it is one.
+func (q question) missing(got found) string {
+	if len(q.names) == 0 || !identifier(q.names[0]) || len(got.exact(q)) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("No symbol `%s` was found. What comes nearest:", q.names[0])
 }
 
 // ends lists the other ends of edges, each with the place of the edge.
