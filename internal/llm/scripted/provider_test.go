@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -215,6 +216,29 @@ func TestLoad(t *testing.T) {
 		_, err := scripted.Load(path)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(domain.PublicMessage(err), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// The script that the page on the configuration shows is one, and the page tells of every key.
+func TestDocumentedScript(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```json\n")
+	text, _, _ = strings.Cut(text, "```")
+	script, err := scripted.Parse([]byte(text))
+	if err != nil || len(script.Scenes) == 0 || len(script.Rounds) == 0 {
+		t.Fatalf("%+v, %v", script, err)
+	}
+	for _, part := range []any{scripted.Script{}, scripted.Scene{}, scripted.Round{}, scripted.Call{}, scripted.Fault{}, scripted.Usage{}} {
+		for i := range reflect.TypeOf(part).NumField() {
+			key, _, _ := strings.Cut(reflect.TypeOf(part).Field(i).Tag.Get("json"), ",")
+			if !strings.Contains(string(page), "`"+key+"`") && !strings.Contains(text, `"`+key+`"`) {
+				t.Errorf("the page does not tell of %T's %s", part, key)
+			}
 		}
 	}
 }
