@@ -161,7 +161,7 @@ func TestGarbageBodies(t *testing.T) {
 		{"/query", `{"query":"q","attachments":[{"name":"a","mime_type":"text/plain","data":""}]}`, "attachments[0].data"},
 		{"/query/stream", `{"query":[]}`, "query"},
 		{"/tool-description", `{}`, "name"}, {"/tool-description", `{"name":"x","input":[]}`, "input"}, {"/tool-description", `{"name":"x","input":"{}"}`, "input"},
-		{"/repositories", `{"url":1}`, "url"}, {"/repositories", `{"url":"x","refs":{}}`, "refs"}, {"/repositories", `{"url":"x","name":"a:b"}`, "name"},
+		{"/repositories", `{"url":1}`, "url"}, {"/repositories", `{"url":"x","refs":{}}`, "refs"}, {"/repositories", `{"url":"x","refs":["main","--evil"]}`, "refs[1]"}, {"/repositories", `{"url":"x","name":"a:b"}`, "name"},
 		{"/repositories", `{"url":"x","name":"a b"}`, "name"}, {"/repositories", `{"url":"x","watch":5}`, "watch"}, {"/repositories", `{"url":"a\u0000"}`, "url"},
 		{"/repositories", `{"url":"x","all_tags":"yes"}`, "all_tags"}, {"/repositories", `{"url":"x","watch":"-5m"}`, "watch"},
 		{"/repositories/x/ingest", `{"name":"y"}`, "name"}, {"/repositories/x/ingest", `[`, ""},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -86,6 +87,11 @@ func (b *ingestBody) validate() error {
 	}
 	if err := validNames("refs", b.Refs); err != nil {
 		return err
+	}
+	for i, ref := range b.Refs {
+		if err := domain.CheckRef(fmt.Sprintf("refs[%d]", i), ref); err != nil {
+			return err
+		}
 	}
 	for _, f := range []struct{ field, value string }{{"token", b.Token}, {"ssh_key", b.SSHKey}} {
 		if len(f.value) > maxSecretBytes || !plainText(f.value) {

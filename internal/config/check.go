@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 // check judges what no single field can, and fills defaults that depend on others.
@@ -151,6 +153,11 @@ func (d *decoder) checkRepositories(c *Config) {
 			d.fault(join(key, "name"), "%q is also the name of repositories[%d]", r.Name, first)
 		}
 		names[r.Name] = i
+		for n, ref := range r.Refs {
+			if domain.CheckRef("", ref) != nil {
+				d.fault(index(join(key, "refs"), n), "%q is not a branch, a tag or a commit", ref)
+			}
+		}
 		if r.Watch > 0 && r.Watch.Seconds() < 10 {
 			d.fault(join(key, "watch"), "%s is shorter than 10s", r.Watch)
 		}

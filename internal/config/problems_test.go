@@ -20,12 +20,13 @@ var problemCases = []struct {
 		`f.toml:8: neo4j.uri: must be a URL that begins with bolt:// or bolt+s:// or bolt+ssc:// or neo4j:// or neo4j+s:// or neo4j+ssc://`,
 		`f.toml:9: neo4j.password: environment variable GONE is not set`,
 	}},
-	{"said once", "[agent]\nmax_iterations = 1.5\n[[llm]]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"${GONE}\"\n[[repositories]]\nurl = \"ftp://x/y\"\n[[repositories]]\nurl = \"ext::sh -c id\"\n[[repositories]]\nurl = \"/srv/a b\"\n", []string{
+	{"said once", "[agent]\nmax_iterations = 1.5\n[[llm]]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"${GONE}\"\n[[repositories]]\nurl = \"ftp://x/y\"\n[[repositories]]\nurl = \"ext::sh -c id\"\n[[repositories]]\nurl = \"/srv/a b\"\n[[repositories]]\nurl = \"/srv/c\"\nrefs = [\"main\",\n \"a..b\"]\n", []string{
 		`f.toml:2: agent.max_iterations: must be a whole number, not a fraction`,
 		`f.toml:6: llm[0].api_key: environment variable GONE is not set`,
 		`f.toml:8: repositories[0].url: addresses of kind "ftp" are not read; use https, ssh, git or a local path`,
 		`f.toml:10: repositories[1].url: addresses of kind "ext" are not read; use https, ssh, git or a local path`,
 		`f.toml:11: repositories[2].name: "a b" may not hold blanks, ":" or brackets`,
+		`f.toml:16: repositories[3].refs[1]: "a..b" is not a branch, a tag or a commit`,
 	}},
 	{"unknown section", "[sever]\nport = 1\n", []string{`f.toml:1: sever: unknown key; did you mean "server"?`}},
 	{"nothing near", "[server]\nzzzzzzzz = 1\n", []string{`f.toml:2: server.zzzzzzzz: unknown key; known here: host, port, hosts`}},

@@ -34,7 +34,7 @@ type VersionDetail struct {
 // VersionRef is a version that a repository's source offers.
 type VersionRef struct {
 	Tag         string    // the version's name: a tag, a branch, or WorktreeVersion
-	Commit      string    // "" for a plain folder
+	Commit      string    // "" for a plain folder, and for a ref that is not there
 	CommittedAt time.Time // zero where unknown
 }
 

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -69,7 +70,9 @@ func NewReader(cfg Config) *Reader {
 type Progress = func(domain.IngestProgress)
 
 // Sync fetches a repository and gives the versions that it is to be read at: its refs, or
-// the folder as it lies where the repository asks for that or is no git repository.
+// the folder as it lies where the repository asks for that or is no git repository. A ref that
+// is not there is given without a commit, so that its reading fails and the others' does not;
+// where there is nothing else it is not_found.
 //
 // Errors: invalid (address, ref), not_found, forbidden (credentials), unavailable (network),
 // unprocessable (nothing to read), upstream.
@@ -98,7 +101,29 @@ func (r *Reader) Sync(ctx context.Context, repo domain.Repository, progress Prog
 			return nil, fmt.Errorf("note ref %s: %w", ref.Name, err)
 		}
 	}
+	missing := missingRefs(repo.Refs, refs)
+	if len(versions) == 0 && len(missing) > 0 {
+		return nil, noRef(missing[0])
+	}
+	for _, name := range missing {
+		versions = append(versions, domain.VersionRef{Tag: name})
+	}
 	return versions, nil
+}
+
+// missingRefs gives the names that none of the refs stands for.
+func missingRefs(names []string, refs []gitrepo.Ref) []string {
+	var missing []string
+	for _, name := range names {
+		if !slices.ContainsFunc(refs, func(r gitrepo.Ref) bool { return name == r.Name || name == r.Full || name == r.Commit }) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+func noRef(name string) error {
+	return domain.NotFound("there is no branch, tag or full commit id %q", name)
 }
 
 // Forget removes the mirror of a repository, unless one of others has the same address. A
@@ -118,7 +143,7 @@ func (r *Reader) Forget(ctx context.Context, repo domain.Repository, others []do
 
 // look opens or fetches a repository and finds its refs. A worktree alone needs none.
 func (r *Reader) look(ctx context.Context, repo domain.Repository, addr gitrepo.Address, progress Progress) (*gitrepo.Repo, []gitrepo.Ref, error) {
-	want := gitrepo.Wanted{Refs: repo.Refs, AllTags: repo.AllTags}
+	want := gitrepo.Wanted{Refs: repo.Refs, AllTags: repo.AllTags, IfThere: true}
 	if !addr.Local() {
 		if repo.Worktree {
 			return nil, nil, domain.Invalid("worktree", "only a local repository has a working tree")

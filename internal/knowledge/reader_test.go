@@ -297,6 +297,7 @@ func TestSyncNamesWhatIsThere(t *testing.T) {
 		"main":             {URL: c.dir},
 		"worktree":         {URL: c.dir, Worktree: true},
 		"worktree main v1": {URL: c.dir, Worktree: true, Refs: []string{"main"}, AllTags: true},
+		"main gone":        {URL: c.dir, Refs: []string{"main", "gone"}},
 		"not_found":        {URL: filepath.Join(plain, "none")},
 		"invalid":          {URL: plain, Refs: []string{"main"}},
 	} {
@@ -304,6 +305,13 @@ func TestSyncNamesWhatIsThere(t *testing.T) {
 		if got := tags(repo); got != want {
 			t.Errorf("%+v: %q, want %q", repo, got, want)
 		}
+	}
+	if got := tags(domain.Repository{Name: "r", URL: c.dir, Refs: []string{"gone"}}); got != "not_found" {
+		t.Errorf("a ref that is not there, alone: %q", got)
+	}
+	_, err := newReader(t, knowledgetest.NewMemory(), knowledgeOptions{}).Ingest(t.Context(), domain.Repository{Name: "r", URL: c.dir}, domain.VersionRef{Tag: "gone"}, nil)
+	if domain.CodeOf(err) != domain.CodeNotFound || !strings.Contains(err.Error(), `"gone"`) {
+		t.Errorf("reading a ref that is not there: %v", err)
 	}
 	if got := tags(domain.Repository{Name: "r", URL: plain}); got != "worktree" {
 		t.Errorf("a plain folder has %q", got)

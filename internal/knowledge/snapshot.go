@@ -24,12 +24,15 @@ type snapshot struct {
 
 // openSnapshot lists the files of a version. The caller closes it.
 func (r *Reader) openSnapshot(ctx context.Context, repo domain.Repository, ref domain.VersionRef) (*snapshot, error) {
+	if ref.Commit == "" && ref.Tag != domain.WorktreeVersion {
+		return nil, noRef(ref.Tag)
+	}
 	source, err := r.open(ctx, repo, ref)
 	if err != nil {
 		return nil, err
 	}
 	s := &snapshot{maxSize: r.cfg.MaxSize, repo: source}
-	if ref.Tag == domain.WorktreeVersion && ref.Commit == "" {
+	if ref.Commit == "" {
 		if s.folder, err = source.Folder(ctx); err != nil {
 			return nil, err
 		}

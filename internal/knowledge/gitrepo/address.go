@@ -95,17 +95,4 @@ func (a Address) DefaultName() string {
 	return name
 }
 
-// refForbidden holds what no part of a ref may have, by git's own rules.
-var refForbidden = regexp.MustCompile(`[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)`)
-
-// CheckRef judges a branch, a tag, a full ref name or a commit id given by a person. Errors
-// are invalid errors of the field "refs".
-func CheckRef(ref string) error {
-	if ref == "" || ref == "@" || len(ref) > 255 || strings.HasPrefix(ref, "-") || strings.HasPrefix(ref, ".") ||
-		strings.HasPrefix(ref, "/") || strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".") || refForbidden.MatchString(ref) {
-		return domain.Invalid("refs", "%q is not a branch, a tag or a commit", ref)
-	}
-	return nil
-}
-
 var fullCommit = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)

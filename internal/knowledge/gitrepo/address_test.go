@@ -51,17 +51,3 @@ func TestDefaultName(t *testing.T) {
 		}
 	}
 }
-
-func TestCheckRef(t *testing.T) {
-	t.Parallel()
-	for _, ref := range []string{"main", "v1.2.0", "release/1.x", "refs/tags/v1", "a-b_c", "feature/ü"} {
-		if err := gitrepo.CheckRef(ref); err != nil {
-			t.Errorf("%q: %v", ref, err)
-		}
-	}
-	for _, ref := range []string{"", "-x", "--all", "a b", "a..b", "a~1", "a^", "a:b", "a*", "a?", "a[", `a\b`, "a@{1}", "@", "a.lock", "a/", "/a", ".a", "a/.b", "a//b", "a\x00b", "a.", strings.Repeat("a", 256)} {
-		if err := gitrepo.CheckRef(ref); domain.CodeOf(err) != domain.CodeInvalid {
-			t.Errorf("%q was taken: %v", ref, err)
-		}
-	}
-}

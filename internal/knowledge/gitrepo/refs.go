@@ -72,7 +72,7 @@ func defaultRef(all map[string]string, at head) (Ref, error) {
 }
 
 func findRef(all map[string]string, name string) (Ref, error) {
-	if err := CheckRef(name); err != nil {
+	if err := domain.CheckRef("refs", name); err != nil {
 		return Ref{}, err
 	}
 	if strings.HasPrefix(name, "refs/") {
