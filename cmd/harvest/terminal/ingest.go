@@ -75,6 +75,9 @@ func (i *Ingest) Show(kind domain.EventType, event Event) error {
 	if kind == domain.EventCanceled {
 		end.Code = domain.CodeCanceled
 	}
+	if strings.Contains(end.Message, " of "+i.name+" could not be read") { // some versions were
+		return domain.Errorf(end.Code, "%s", end.Message)
+	}
 	return domain.Errorf(end.Code, "%s was not read: %s", i.name, end.Message)
 }
 

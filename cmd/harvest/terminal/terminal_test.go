@@ -223,10 +223,10 @@ func TestIngest(t *testing.T) {
 		`{"type":"ingest_progress","version":"v1","phase":"parse","files_done":20,"files_total":20}`,
 		`{"type":"ingest_progress","version":"v1","phase":"done","files_done":20,"files_total":1234,"symbols":1,"edges":50000,"reused":7,"skipped":{"binary":2,"oversized":1}}`,
 		`{"type":"ingest_progress","version":"v2","phase":"parse","error":"the tree is broken"}`,
-		`{"type":"ingest_failed","message":"1 of 2 versions could not be read","code":"unprocessable"}`)
+		`{"type":"ingest_failed","message":"1 of 2 versions of harvest could not be read: v2: the tree is broken","code":"unprocessable"}`)
 	screen.Close()
 	golden(t, "ingest.plain.golden", out.Bytes())
-	if domain.CodeOf(err) != domain.CodeUnprocessable || !strings.Contains(err.Error(), "harvest was not read") {
+	if domain.CodeOf(err) != domain.CodeUnprocessable || err.Error() != "1 of 2 versions of harvest could not be read: v2: the tree is broken" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -65,6 +65,7 @@ func parseFindings(text string) []finding {
 			f := parseCited(m)
 			if f.text != "" {
 				f.source = append(contextBefore(before, f.line), numbered{f.line, f.text})
+				f.text = strings.TrimSpace(f.text) // alone it needs no place among its neighbours
 			}
 			before = nil
 			found = append(found, f)

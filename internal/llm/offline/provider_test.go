@@ -304,7 +304,7 @@ func TestNamesOfLibrariesAreFoundInText(t *testing.T) {
 		"get_file_symbols":  "[app:main:api/endpoint.go:127] function bodyError (lines 127-140)\n    func bodyError(err error) error",
 	}}
 	answer, _ := b.converse(t, domain.TextMessage(domain.RoleUser, "Where is MaxBytesError used?"))
-	if !strings.Contains(answer, "[app:main:api/endpoint.go:130]") || strings.Contains(answer, "body.Read` is") {
+	if !strings.Contains(answer, "[app:main:api/endpoint.go:130]") || !strings.Contains(answer, "\n\t\ttooLarge") || strings.Contains(answer, "body.Read` is") {
 		t.Errorf("the answer is about something else:\n%s", answer)
 	}
 }
