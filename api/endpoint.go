@@ -110,7 +110,7 @@ func decode[Body any](c *gin.Context) (request[Body], error) {
 func decodeBody(in io.Reader, body any) error {
 	doc, err := io.ReadAll(in)
 	if err != nil {
-		return bodyError(err)
+		return bodyError(err, body)
 	}
 	if !utf8.Valid(doc) { // the parser would put other characters in the place of what it can't read
 		return domain.Invalid("", "the body is not valid UTF-8")
@@ -122,12 +122,12 @@ func decodeBody(in io.Reader, body any) error {
 		return domain.Invalid("", "the body must be a JSON object")
 	}
 	if err := json.Unmarshal(doc, body); err != nil {
-		return bodyError(err)
+		return bodyError(err, body)
 	}
 	return nil
 }
 
-func bodyError(err error) error {
+func bodyError(err error, body any) error {
 	var (
 		tooLarge *http.MaxBytesError
 		badType  *json.UnmarshalTypeError
@@ -137,7 +137,11 @@ func bodyError(err error) error {
 	case errors.As(err, &tooLarge):
 		return tooLargeBody(tooLarge.Limit)
 	case errors.As(err, &badType):
-		return domain.Invalid(badType.Field, "must be %s, not %s", jsonName(badType.Type), article(badType.Value))
+		each := ""
+		if badType.Type.Kind() != reflect.Slice && isList(reflect.TypeOf(body), badType.Field) {
+			each = "each "
+		}
+		return domain.Invalid(badType.Field, "%smust be %s, not %s", each, jsonName(badType.Type), article(badType.Value))
 	case errors.As(err, &syntax):
 		return domain.Invalid("", "the body is not valid JSON: %s at byte %d", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)
 	case errors.Is(err, io.ErrUnexpectedEOF), isTimeout(err):

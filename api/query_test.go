@@ -181,6 +181,21 @@ func TestGarbageBodies(t *testing.T) {
 	}
 }
 
+func TestFaultsOfElementsAreToldFromThoseOfLists(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	for body, want := range map[string]string{
+		`{"query":"q","repositories":[1]}`:         "repositories: each must be a string, not a number",
+		`{"query":"q","repositories":"r"}`:         "repositories: must be a list, not a string",
+		`{"query":"q","attachments":[1]}`:          "attachments: each must be an object, not a number",
+		`{"query":"q","attachments":[{"name":1}]}`: "attachments.name: must be a string, not a number",
+	} {
+		if _, text := f.call(t, "POST", "/query", body); failureOf(t, text).Error != want {
+			t.Errorf("%s: %s, want %q", body, text, want)
+		}
+	}
+}
+
 func TestGarbagePaths(t *testing.T) {
 	t.Parallel()
 	f := start(t)
