@@ -184,6 +184,24 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+func TestWebPagesAreNoAnswers(t *testing.T) {
+	t.Parallel()
+	for _, d := range dialects {
+		t.Run(d.kind, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, func(_ *service, w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+				_, _ = w.Write([]byte("<html>Sign in</html>"))
+			})
+			var h heard
+			_, err := open(t, s, llm.Config{Kind: d.kind, Model: d.model}).Stream(t.Context(), question(), h.emit)
+			if domain.CodeOf(err) != domain.CodeUpstream || !strings.Contains(domain.PublicMessage(err), "base_url") || s.calls.Load() != 1 {
+				t.Errorf("%d calls: %v", s.calls.Load(), err)
+			}
+		})
+	}
+}
+
 // describe renders a message's blocks: their types, or a call with its input.
 func describe(m domain.Message) string {
 	var out []string

@@ -37,6 +37,8 @@ func (s Service) Fail(ctx context.Context, model string, err error) error {
 		return ours
 	case errors.As(err, &status):
 		return s.answer(model, status.status, status.header, status.body)
+	case errors.Is(err, errPage):
+		return domain.Errorf(domain.CodeUpstream, "provider %q answered with a web page: check base_url in its [[llm]] block", s.ID)
 	case errors.Is(err, errSilent):
 		return domain.Errorf(domain.CodeTimeout, "provider %q sent nothing within its timeout_secs", s.ID)
 	case errors.As(err, &lost):

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -19,6 +20,9 @@ const (
 
 // errSilent is why a request that got no byte for too long was ended.
 var errSilent = errors.New("no byte within the limit")
+
+// errPage is an answer for people's eyes: a proxy's, a sign-in, or another service's.
+var errPage = errors.New("a web page came in place of an answer")
 
 // statusError is an HTTP answer other than success. It never holds a request, whose
 // headers carry the key.
@@ -66,6 +70,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	watch.ReadCloser = res.Body
 	res.Body = watch
 	if res.StatusCode < http.StatusBadRequest {
+		if strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
+			_ = watch.Close() // it is not read
+			return nil, errPage
+		}
 		return res, nil
 	}
 	defer watch.Close()
