@@ -23,7 +23,7 @@ func TestConfiguredBudgetsEndATurn(t *testing.T) {
 			r := newRig(t, thrifty, "[agent]\n"+setting+"\n"+scriptedModel+"price_input = 1.0\n")
 			for turnOfDay, want := range []string{"So far.", "So far."} {
 				if turnOfDay == 1 && setting == "max_day_cost = 0.9" {
-					want = "The budget was used up before there was an answer."
+					want = "The budget was used up before there was an answer: the day's budget of 0.9, which begins anew at midnight UTC, leaves too little for a model's answer."
 				}
 				events, turn := r.ask(t, client.Query{Query: "What is Greet?"})
 				if turn.Status != domain.TurnDone || turn.Reason != domain.EndBudgetExhausted || turn.Answer != want {

@@ -66,8 +66,17 @@ func TestNeo4jIsSelectedByItsSection(t *testing.T) {
 		}
 	}
 	status, text := newVisitor(t, r.base).call(http.MethodGet, r.base+"/ready", "", "Authorization: Bearer "+r.token)
-	if err := json.Unmarshal([]byte(text), &ready); err != nil || status != http.StatusOK || len(ready.Checks) != 3 {
+	if err := json.Unmarshal([]byte(text), &ready); err != nil || status != http.StatusOK {
 		t.Errorf("ready: %d %s, %v", status, text, err)
+	}
+	checked := make(map[string]bool)
+	for _, c := range ready.Checks {
+		checked[c.Name] = c.OK
+	}
+	for _, name := range []string{"postgres", "graph", "temporal"} {
+		if !checked[name] {
+			t.Errorf("%s is not ready: %s", name, text)
+		}
 	}
 }
 
