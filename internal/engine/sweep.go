@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -20,10 +21,11 @@ const (
 	watchEvery = time.Minute
 )
 
-// Run sweeps, reconciles, keeps the watches and keeps house until ctx ends. What fails is logged and
-// tried again at the next tick.
+// Run sweeps, reconciles, keeps the watches and keeps house until ctx ends, and returns once
+// none of it is at work any more. What fails is logged and tried again at the next tick.
 func (e *Engine) Run(ctx context.Context) error {
 	reconcile := reconciler{engine: e}
+	var duties sync.WaitGroup
 	for _, duty := range []struct {
 		name  string
 		every time.Duration
@@ -34,9 +36,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		{"watches", watchEvery, e.keepWatches},
 		{"housekeeping", housekeepEvery, e.Housekeep},
 	} {
-		go e.repeat(ctx, duty.name, duty.every, duty.do)
+		duties.Go(func() { e.repeat(ctx, duty.name, duty.every, duty.do) })
 	}
-	<-ctx.Done()
+	duties.Wait()
 	return nil
 }
 
