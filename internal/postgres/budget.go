@@ -22,7 +22,7 @@ insert into budgets as b (user_id, day, reserved)
 select t.user_id, (now() at time zone 'utc')::date, @reserve::double precision from turns t
 where t.id = @turn and @reserve::double precision <= @limit::double precision
 on conflict (user_id, day) do update set reserved = b.reserved + excluded.reserved
-where b.reserved + b.spent + excluded.reserved <= @limit::double precision
+where excluded.reserved = 0 or b.reserved + b.spent + excluded.reserved <= @limit::double precision
 returning day`)
 
 	sqlSpent = statement("read a budget", `

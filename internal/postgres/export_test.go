@@ -1,4 +1,27 @@
 package postgres
 
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/tern/v2/migrate"
+)
+
 // Statements gives every SQL statement by name.
 func Statements() map[string]string { return statements }
+
+// MigrateTo brings a schema to the state after the migration of that number.
+func MigrateTo(ctx context.Context, conn *pgx.Conn, schema string, number int32) error {
+	migrator, err := migrate.NewMigrator(ctx, conn, schema+".schema_version")
+	if err != nil {
+		return err
+	}
+	if err := appendMigrations(migrator, migrationFiles); err != nil {
+		return err
+	}
+	if err := migrator.MigrateTo(ctx, number); err != nil {
+		return fmt.Errorf("migrate to %d: %w", number, err)
+	}
+	return nil
+}

@@ -110,8 +110,10 @@ func ingestArgs(order domain.IngestOrder) pgx.NamedArgs {
 	}
 }
 
-// runStream names the feed of a run, which has one of its own.
-func runStream(id string) string { return "ingest/" + id }
+// runFeed begins the name of the feed of a run, which has one of its own.
+const runFeed = "ingest/"
+
+func runStream(id string) string { return runFeed + id }
 
 // SkipIngest records a run that did not begin because another holds the repository.
 func (s *Store) SkipIngest(ctx context.Context, order domain.IngestOrder) error {

@@ -49,7 +49,11 @@ func Migrate(ctx context.Context, dsn string) error {
 	if err := migrator.Migrate(ctx); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
-	return ensurePartitions(ctx, conn, time.Now())
+	// Months are made ahead of time, so that one which is being read can wait for the next try.
+	if err := ensurePartitions(ctx, conn, time.Now()); err != nil && !busy(err) {
+		return err
+	}
+	return nil
 }
 
 // appendMigrations adds the files in order. The version kept in the database is the file's

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -78,15 +79,27 @@ func (s *Store) DropEventsBefore(ctx context.Context, before time.Time) (dropped
 	return dropped, nil
 }
 
-// dropPartition waits for readers, but not for long: writers would queue behind it.
 func (s *Store) dropPartition(ctx context.Context, name string) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "set local lock_timeout = '2s'"); err != nil {
+		if err := waitShortly(ctx, tx); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, "drop table if exists "+pgx.Identifier{name}.Sanitize())
 		return err
 	})
+}
+
+// waitShortly bounds the waits of a change of partitions for readers and writers: whoever comes
+// after it would queue behind it.
+func waitShortly(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, "set local lock_timeout = '2s'")
+	return err
+}
+
+// busy reports whether a change gave up waiting for whoever reads or writes.
+func busy(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == "55P03"
 }
 
 func partitions(ctx context.Context, db database) ([]string, error) {
@@ -105,6 +118,9 @@ func makePartition(ctx context.Context, db database, month time.Time) error {
 	name := pgx.Identifier{partitionName(month)}.Sanitize()
 	from, to := month.Format("'2006-01-02 00:00:00+00'"), month.AddDate(0, 1, 0).Format("'2006-01-02 00:00:00+00'")
 	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		if err := waitShortly(ctx, tx); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, sqlPartitionLock, pgx.NamedArgs{"key": int64(partitionLock)}); err != nil {
 			return err
 		}
@@ -113,6 +129,7 @@ func makePartition(ctx context.Context, db database, month time.Time) error {
 			return err
 		}
 		for _, sql := range []string{
+			"lock table events_default", // before rows are moved, that none comes behind them
 			"create table " + name + " (like events including defaults including constraints)",
 			"with moved as (delete from events_default where at >= " + from + " and at < " + to + " returning *) insert into " + name + " select * from moved",
 			"alter table events attach partition " + name + " for values from (" + from + ") to (" + to + ")",

@@ -99,7 +99,7 @@ func trimmed(subject string, pos live.Position, next int64) []domain.Event {
 	return []domain.Event{{
 		Subject: subject, Cursor: domain.Cursor{Seq: next - 1}, Type: domain.EventTrimmed, At: time.Now(),
 		Payload: domain.NewPayload(domain.EventTrimmed, map[string]any{
-			"message": "the steps before this are no longer kept", "events": missing,
+			"message": "the steps before this are no longer kept; the terminal event, which still comes, holds the outcome", "events": missing,
 		}).Payload,
 	}}
 }

@@ -23,6 +23,8 @@ func fault(err error) error {
 			return domain.Wrap(domain.CodeUnavailable, err, "the disk of the database is full; make room on it, and this goes on by itself")
 		case server.Code[:2] == "53", server.Code[:2] == "08", server.Code == "57P01", server.Code == "57P02", server.Code == "57P03":
 			return domain.Wrap(domain.CodeUnavailable, err, "the graph's database does not answer")
+		case server.Code == "40001", server.Code == "40P01":
+			return domain.Wrap(domain.CodeUnavailable, err, "the graph's database was in the middle of something else")
 		}
 		return err
 	}

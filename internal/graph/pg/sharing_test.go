@@ -227,6 +227,13 @@ begin raise exception 'could not extend file: No space left on device' using err
 		}
 	}
 	full("blobs", store.PutBlobs(t.Context(), []graph.Blob{blob}))
+	exec(t, pool, `create or replace function no_room() returns trigger language plpgsql as $$
+begin raise exception 'deadlock detected' using errcode = '40P01'; end $$`)
+	if err := store.PutBlobs(t.Context(), []graph.Blob{blob}); domain.CodeOf(err) != domain.CodeUnavailable {
+		t.Errorf("a deadlock, which passes: %v", err)
+	}
+	exec(t, pool, `create or replace function no_room() returns trigger language plpgsql as $$
+begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`)
 	exec(t, pool, `drop trigger no_room on source_blobs`)
 	if err := store.PutBlobs(t.Context(), []graph.Blob{blob}); err != nil {
 		t.Fatal(err)

@@ -253,7 +253,11 @@ func (s *Store) dropOrphans(ctx context.Context, repo int32, files, resolved []i
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1, $2)`, lockRepository, repo); err != nil {
 			return fmt.Errorf("hold the repository: %w", err)
 		}
-		var err error
+		var busy bool // a load that began since they were found may build on them
+		err := tx.QueryRow(ctx, busySQL, repo).Scan(&busy)
+		if err != nil || busy {
+			return err
+		}
 		blobs, err = dropUnlisted(ctx, tx, files, resolved)
 		return err
 	})

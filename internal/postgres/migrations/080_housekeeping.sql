@@ -8,10 +8,10 @@ create table value_uses (
 );
 create index value_uses_message on value_uses (message_id);
 insert into value_uses (owner, sha256, message_id)
-select distinct 'user/' || t.user_id, decode(b.block -> 'ref' ->> 'sha256', 'base64'), m.id
+select distinct v.owner, v.sha256, m.id
 from messages m join turns t on t.id = m.turn_id
 cross join json_array_elements(case json_typeof(m.content) when 'array' then m.content else '[]' end) b(block)
-where b.block -> 'ref' is not null;
+join large_values v on v.owner = 'user/' || t.user_id and v.sha256 = decode(b.block -> 'ref' ->> 'sha256', 'base64');
 
 -- Since when nothing holds the value, as far as somebody has looked.
 alter table large_values add column unused_since timestamptz;
