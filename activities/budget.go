@@ -72,7 +72,7 @@ func (a *Model) fit(d domain.Dialogue, req domain.ModelRequest, in room) (domain
 			longest, bound = left, fmt.Sprintf("the turn's budget of %d tokens", limit)
 		}
 	}
-	if quote.Cost > in.cost {
+	if quote.Cost > max(0, in.cost) { // what is free needs no budget, even an overdrawn one
 		affordable := sort.Search(max(0, quote.OutputTokens), func(n int) bool {
 			req.MaxTokens = n + 1
 			return a.Models.Quote(d.Provider, req).Cost > in.cost

@@ -183,6 +183,18 @@ func TestABudgetThatIsUsedUpSaysSo(t *testing.T) {
 	}
 }
 
+// What costs nothing is not held back by a budget that is overdrawn.
+func TestAFreeModelNeedsNoBudget(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rounds(withUsage(scripted.Round{Text: cited}, 100_000)))
+	r.ask(query("Where does it start?"))
+	r.price, r.budget = 0, activities.Budgets{PerDay: 0.5}
+	r.answers(100)
+	if turn, _ := r.ask(query("Where does it start?")); turn.Reason != domain.EndAnswered || turn.Usage.Cost != 0 {
+		t.Errorf("turn = %+v", turn)
+	}
+}
+
 // An answer that the budget does not allow in full length is asked for in what it allows.
 func TestABudgetShortensTheLastAnswer(t *testing.T) {
 	t.Parallel()

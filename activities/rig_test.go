@@ -42,6 +42,7 @@ type rig struct {
 	seen   *requests
 
 	scripts []scripted.Script
+	price   float64 // per million tokens
 }
 
 // requests remembers what the models were asked.
@@ -79,7 +80,7 @@ func newRig(t *testing.T, scripts ...scripted.Script) *rig {
 	if _, err := pool.Exec(t.Context(), readableRepository); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, store: postgres.NewStore(pool), seen: &requests{}}
+	r := &rig{t: t, store: postgres.NewStore(pool), seen: &requests{}, price: 10}
 	r.providers(100, scripts...)
 	r.tools(&probe{name: "peek", local: true}, &probe{name: "dig"})
 	return r
@@ -93,7 +94,7 @@ func (r *rig) providers(longest int, scripts ...scripted.Script) {
 	for i, script := range scripts {
 		id := fmt.Sprintf("p%d", i)
 		entries = append(entries, llm.Entry{
-			Config:   llm.Config{ID: id, Kind: llm.KindScripted, Priority: i, MaxRetries: 3, PriceInput: 10, PriceOutput: 10, MaxTokens: longest},
+			Config:   llm.Config{ID: id, Kind: llm.KindScripted, Priority: i, MaxRetries: 3, PriceInput: r.price, PriceOutput: r.price, MaxTokens: longest},
 			Provider: watched{scripted.New(id, script), r.seen},
 		})
 	}

@@ -70,7 +70,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	watch.ReadCloser = res.Body
 	res.Body = watch
 	if res.StatusCode < http.StatusBadRequest {
-		if strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
+		if strings.HasPrefix(strings.ToLower(res.Header.Get("Content-Type")), "text/html") {
 			_ = watch.Close() // it is not read
 			return nil, errPage
 		}
