@@ -29,6 +29,7 @@ func modelConfig(b config.LLM) llm.Config {
 		ID: b.ID, Kind: b.Provider, Name: b.Name, Model: b.Model, APIKey: b.APIKey.Reveal(), BaseURL: b.BaseURL.Reveal(),
 		Script: b.Script, Priority: b.Priority, MaxRetries: b.MaxRetries, Timeout: b.Timeout(), ExposeToUI: b.ExposeToUI,
 		Models: b.Models, PriceInput: b.PriceInput, PriceOutput: b.PriceOutput,
+		PriceCachedInput: b.PriceCachedInput, PriceCacheWrite: b.PriceCacheWrite,
 		ContextTokens: b.ContextWindow, MaxTokens: b.MaxTokens,
 	}
 	for _, code := range b.FailoverOn {

@@ -115,23 +115,25 @@ type Agent struct {
 
 // LLM is a model provider.
 type LLM struct {
-	Provider      string   `toml:"provider" required:"true" oneof:"anthropic|gemini|openai-compatible|offline|scripted"`
-	Model         string   `toml:"model"`
-	APIKey        Secret   `toml:"api_key"`
-	BaseURL       Address  `toml:"base_url"` // "": the provider's own
-	ID            string   `toml:"id"`       // default: "<provider>-<priority>"
-	Priority      int      `toml:"priority" default:"0"`
-	TimeoutSecs   int      `toml:"timeout_secs" default:"120" min:"1" max:"3600"`
-	MaxRetries    int      `toml:"max_retries" default:"3" min:"0" max:"20"`
-	ExposeToUI    bool     `toml:"expose_to_ui" default:"true"`
-	Name          string   `toml:"name"`                                                            // default: the id
-	Models        []string `toml:"models"`                                                          // models to offer; empty: all that the provider names
-	FailoverOn    []string `toml:"failover_on" oneof:"rate_limited|overloaded|timeout|unavailable"` // default: rate_limited
-	PriceInput    float64  `toml:"price_input" min:"0"`                                             // per million tokens
-	PriceOutput   float64  `toml:"price_output" min:"0"`                                            // per million tokens
-	ContextWindow int      `toml:"context_window" min:"0"`                                          // tokens; 0: the model's, where known
-	MaxTokens     int      `toml:"max_tokens" min:"0"`                                              // longest answer; 0: the provider's default
-	Script        string   `toml:"script"`                                                          // scripted only: the file to play
+	Provider         string   `toml:"provider" required:"true" oneof:"anthropic|gemini|openai-compatible|offline|scripted"`
+	Model            string   `toml:"model"`
+	APIKey           Secret   `toml:"api_key"`
+	BaseURL          Address  `toml:"base_url"` // "": the provider's own
+	ID               string   `toml:"id"`       // default: "<provider>-<priority>"
+	Priority         int      `toml:"priority" default:"0"`
+	TimeoutSecs      int      `toml:"timeout_secs" default:"120" min:"1" max:"3600"`
+	MaxRetries       int      `toml:"max_retries" default:"3" min:"0" max:"20"`
+	ExposeToUI       bool     `toml:"expose_to_ui" default:"true"`
+	Name             string   `toml:"name"`                                                            // default: the id
+	Models           []string `toml:"models"`                                                          // models to offer; empty: all that the provider names
+	FailoverOn       []string `toml:"failover_on" oneof:"rate_limited|overloaded|timeout|unavailable"` // default: rate_limited
+	PriceInput       float64  `toml:"price_input" min:"0"`                                             // per million tokens
+	PriceCachedInput *float64 `toml:"price_cached_input" min:"0"`                                      // per million tokens of input read from a cache; nil: price_input
+	PriceCacheWrite  *float64 `toml:"price_cache_write" min:"0"`                                       // per million tokens of input written to a cache; nil: price_input
+	PriceOutput      float64  `toml:"price_output" min:"0"`                                            // per million tokens
+	ContextWindow    int      `toml:"context_window" min:"0"`                                          // tokens; 0: the model's, where known
+	MaxTokens        int      `toml:"max_tokens" min:"0"`                                              // longest answer; 0: the provider's default
+	Script           string   `toml:"script"`                                                          // scripted only: the file to play
 }
 
 // Timeout is the limit for the first byte and for each idle gap of a stream.

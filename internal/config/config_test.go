@@ -114,7 +114,7 @@ func TestEveryKeyLoads(t *testing.T) {
 		"repository":    cfg.Repositories[0].Watch == 5*time.Minute && cfg.Repositories[0].AllTags && len(cfg.Repositories[0].Refs) == 2,
 		"credentials":   cfg.Repositories[0].Token.Reveal() == "s3cret-git" && cfg.Repositories[1].SSHKey == "/etc/harvest/id_ed25519",
 		"name from url": cfg.Repositories[1].Name == "lib",
-		"prices":        cfg.LLM[0].PriceInput == 3 && cfg.LLM[0].PriceOutput == 15 && cfg.LLM[0].ContextWindow == 128000 && cfg.LLM[0].MaxTokens == 8000,
+		"prices":        cfg.LLM[0].PriceInput == 3 && *cfg.LLM[0].PriceCachedInput == 0.3 && *cfg.LLM[0].PriceCacheWrite == 3.75 && cfg.LLM[1].PriceCachedInput == nil && cfg.LLM[0].PriceOutput == 15 && cfg.LLM[0].ContextWindow == 128000 && cfg.LLM[0].MaxTokens == 8000,
 		"failover_on":   len(cfg.LLM[0].FailoverOn) == 2 && cfg.LLM[0].BaseURL.Reveal() == "http://localhost:11434/v1",
 		"made ids":      cfg.LLM[0].ID == "openai-compatible-0" && cfg.LLM[1].ID == "openai-compatible-0-2" && cfg.LLM[2].ID == "offline-9",
 		"escape":        cfg.LLM[1].APIKey.Reveal() == "a${b}",

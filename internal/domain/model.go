@@ -120,8 +120,9 @@ const (
 type Usage struct {
 	InputTokens       int     `json:"input_tokens"`
 	OutputTokens      int     `json:"output_tokens"`
-	CachedInputTokens int     `json:"cached_input_tokens,omitempty"`
-	Cost              float64 `json:"cost"` // in the currency of the configured prices; 0 where none is set
+	CachedInputTokens int     `json:"cached_input_tokens,omitempty"` // of the input: read from the service's cache
+	CacheWriteTokens  int     `json:"-"`                             // of the input: written to a cache that is billed apart; told by its cost alone
+	Cost              float64 `json:"cost"`                          // in the currency of the configured prices; 0 where none is set
 }
 
 // Add gives the sum of u and o.
@@ -130,6 +131,7 @@ func (u Usage) Add(o Usage) Usage {
 		InputTokens:       u.InputTokens + o.InputTokens,
 		OutputTokens:      u.OutputTokens + o.OutputTokens,
 		CachedInputTokens: u.CachedInputTokens + o.CachedInputTokens,
+		CacheWriteTokens:  u.CacheWriteTokens + o.CacheWriteTokens,
 		Cost:              u.Cost + o.Cost,
 	}
 }

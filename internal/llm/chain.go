@@ -197,7 +197,7 @@ func (c *Chain) Quote(sel domain.ProviderSelection, req domain.ModelRequest) dom
 	}
 	for _, next := range order {
 		longest := cmp.Or(next.Config.within(req.MaxTokens), next.Config.AnswerTokens(), answers[KindOpenAI])
-		most := next.Config.price(domain.Usage{InputTokens: quote.InputTokens, OutputTokens: longest})
+		most := next.Config.most(quote.InputTokens, longest)
 		quote.OutputTokens = max(quote.OutputTokens, most.OutputTokens)
 		quote.Cost = max(quote.Cost, most.Cost)
 	}

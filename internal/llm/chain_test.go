@@ -23,7 +23,7 @@ func entry(id string, priority int, text string, faults ...scripted.Fault) llm.E
 	return llm.Entry{
 		Config: llm.Config{ID: id, Kind: llm.KindScripted, Priority: priority, ExposeToUI: true, Model: id + "-model", MaxRetries: 2},
 		Provider: scripted.New(id, scripted.Script{Model: id + "-model", Rounds: []scripted.Round{{
-			Text: text, Faults: faults, Usage: scripted.Usage{Input: 1_000_000, Output: 500_000, Cached: 400_000},
+			Text: text, Faults: faults, Usage: scripted.Usage{Input: 1_000_000, Output: 500_000, Cached: 400_000, Written: 100_000},
 		}}}),
 	}
 }
@@ -179,7 +179,7 @@ func TestTooLargeNamesModelAndProvider(t *testing.T) {
 
 func TestPrices(t *testing.T) {
 	t.Parallel()
-	cached := 0.5
+	cached, written := 0.5, 4.0
 	for _, c := range []struct {
 		name   string
 		change func(*llm.Config)
@@ -188,6 +188,9 @@ func TestPrices(t *testing.T) {
 		{"no prices", func(*llm.Config) {}, 0},
 		{"cached input costs as other input", func(c *llm.Config) { c.PriceInput, c.PriceOutput = 3, 15 }, 3 + 7.5},
 		{"cached input has its own price", func(c *llm.Config) { c.PriceInput, c.PriceOutput, c.PriceCachedInput = 3, 15, &cached }, 1.8 + 0.2 + 7.5},
+		{"what is written to the cache has its own price", func(c *llm.Config) {
+			c.PriceInput, c.PriceOutput, c.PriceCachedInput, c.PriceCacheWrite = 3, 15, &cached, &written
+		}, 1.5 + 0.2 + 0.4 + 7.5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -215,6 +218,11 @@ func TestQuoteIsTheDearest(t *testing.T) {
 	quote = newChain(t, cheap, dear).Quote(domain.ProviderSelection{}, short)
 	if quote.OutputTokens != 600 || quote.Cost != 0.005 {
 		t.Errorf("quote of a shorter answer %+v", quote)
+	}
+	written := 100.0 // all of the input may be written to a cache
+	cheap.Config.PriceCacheWrite = &written
+	if dearer := newChain(t, cheap, dear).Quote(domain.ProviderSelection{}, short); dearer.Cost <= float64(dearer.InputTokens)*written/1e6 {
+		t.Errorf("quote where writing to the cache is dear %+v", dearer)
 	}
 }
 

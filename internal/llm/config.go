@@ -47,6 +47,8 @@ type Config struct {
 	PriceOutput float64 // per million tokens
 	// PriceCachedInput is the price of input that the service read from its cache; nil for PriceInput.
 	PriceCachedInput *float64
+	// PriceCacheWrite is the price of input that the service wrote to its cache; nil for PriceInput.
+	PriceCacheWrite *float64
 
 	ContextTokens int // the model's window, input and answer; 0 for the kind's usual one
 	MaxTokens     int // the longest answer; 0 for the kind's usual one
@@ -75,6 +77,9 @@ func (c Config) withDefaults() Config {
 	if c.PriceCachedInput == nil {
 		c.PriceCachedInput = &c.PriceInput
 	}
+	if c.PriceCacheWrite == nil {
+		c.PriceCacheWrite = &c.PriceInput
+	}
 	return c
 }
 
@@ -98,12 +103,22 @@ func (c Config) failsOver(code domain.Code) bool {
 	return code == domain.CodeRateLimited || slices.Contains(c.FailoverOn, code)
 }
 
-// price puts the cost into u.
+// price puts the cost into u, whose input counts what was read from and written to a cache.
 func (c Config) price(u domain.Usage) domain.Usage {
 	const million = 1e6
-	fresh := max(0, u.InputTokens-u.CachedInputTokens)
+	fresh := max(0, u.InputTokens-u.CachedInputTokens-u.CacheWriteTokens)
 	u.Cost = (float64(fresh)*c.PriceInput +
 		float64(u.CachedInputTokens)**c.PriceCachedInput +
+		float64(u.CacheWriteTokens)**c.PriceCacheWrite +
 		float64(u.OutputTokens)*c.PriceOutput) / million
 	return u
+}
+
+// most gives the most that so much input and output may cost: all of the input may be written to the cache.
+func (c Config) most(input, output int) domain.Usage {
+	u := domain.Usage{InputTokens: input, OutputTokens: output}
+	if *c.PriceCacheWrite > c.PriceInput {
+		u.CacheWriteTokens = input
+	}
+	return c.price(u)
 }

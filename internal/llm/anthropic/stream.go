@@ -48,7 +48,7 @@ func (r *reader) event(e sdk.MessageStreamEventUnion) error {
 // count notes the input: the service counts what it read from and wrote to its cache apart.
 func (r *reader) count(fresh, read, written int64) {
 	r.usage.InputTokens = int(fresh + read + written)
-	r.usage.CachedInputTokens = int(read)
+	r.usage.CachedInputTokens, r.usage.CacheWriteTokens = int(read), int(written)
 }
 
 func (r *reader) start(index int64, b sdk.ContentBlockStartEventContentBlockUnion) error {

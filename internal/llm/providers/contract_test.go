@@ -142,8 +142,11 @@ func (h *heard) emit(d domain.ModelDelta) error {
 
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	usage := domain.Usage{InputTokens: 1125, OutputTokens: 57, CachedInputTokens: 1000}
 	for _, d := range dialects {
+		usage := domain.Usage{InputTokens: 1125, OutputTokens: 57, CachedInputTokens: 1000}
+		if d.kind == llm.KindAnthropic { // the one that bills what is written to its cache apart
+			usage.CacheWriteTokens = 100
+		}
 		for _, c := range []struct {
 			fixture               string
 			text, thinking, tools string

@@ -130,7 +130,7 @@ func (f *Fault) raise(ctx context.Context, provider string) error {
 // count gives u, or an estimate where it is empty.
 func (u Usage) count(req domain.ModelRequest, answer domain.Message) domain.Usage {
 	if u != (Usage{}) {
-		return domain.Usage{InputTokens: u.Input, OutputTokens: u.Output, CachedInputTokens: u.Cached}
+		return domain.Usage{InputTokens: u.Input, OutputTokens: u.Output, CachedInputTokens: u.Cached, CacheWriteTokens: u.Written}
 	}
 	input := len(req.System)
 	for _, m := range req.Messages {

@@ -55,9 +55,10 @@ type Call struct {
 // Usage is what a round reports to have taken, in tokens. Where all is 0 it is estimated
 // from the length of the texts.
 type Usage struct {
-	Input  int `json:"input,omitempty"`
-	Output int `json:"output,omitempty"`
-	Cached int `json:"cached,omitempty"`
+	Input   int `json:"input,omitempty"`
+	Output  int `json:"output,omitempty"`
+	Cached  int `json:"cached,omitempty"`
+	Written int `json:"written,omitempty"`
 }
 
 // Fault is an error in place of the round's answer.
