@@ -1,0 +1,1 @@
+from shop.ext.discount import *
