@@ -13,16 +13,23 @@ import (
 // fakeCode is a tiny code base: shop/web with two versions of one file, and a second
 // repository that no scoped call may see.
 type fakeCode struct {
-	mu   sync.Mutex
-	last graph.SymbolQuery
+	mu      sync.Mutex
+	symbols []graph.VersionRef // where names and texts were looked for last
+	text    []graph.VersionRef
 }
 
 func newFakeCode() *fakeCode { return &fakeCode{} }
 
-func (f *fakeCode) asked() graph.SymbolQuery {
+func (f *fakeCode) askedSymbols() []graph.VersionRef {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.last
+	return f.symbols
+}
+
+func (f *fakeCode) askedText() []graph.VersionRef {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.text
 }
 
 var fakeFile = map[string]string{
@@ -66,13 +73,14 @@ func (f *fakeCode) Files(_ context.Context, _, _, _ string, _ int) ([]graph.Vers
 }
 
 func (f *fakeCode) SearchText(_ context.Context, q graph.TextQuery) (graph.TextPage, error) {
+	f.mu.Lock()
+	f.text = q.Versions
+	f.mu.Unlock()
 	var page graph.TextPage
 	for _, v := range q.Versions {
-		for _, r := range q.Repos {
-			page.Matches = append(page.Matches, graph.TextMatch{
-				FileRef: graph.FileRef{Repo: r, Version: v, Path: "server.go"}, Line: 4, Text: "\treturn listen()", Before: []string{"func Serve() error {"}, After: []string{"}"},
-			})
-		}
+		page.Matches = append(page.Matches, graph.TextMatch{
+			FileRef: graph.FileRef{Repo: v.Repo, Version: v.Version, Path: "server.go"}, Line: 4, Text: "\treturn listen()", Before: []string{"func Serve() error {"}, After: []string{"}"},
+		})
 	}
 	page.Truncated = true
 	return page, nil
@@ -80,16 +88,14 @@ func (f *fakeCode) SearchText(_ context.Context, q graph.TextQuery) (graph.TextP
 
 func (f *fakeCode) SearchSymbols(_ context.Context, q graph.SymbolQuery) ([]graph.Hit, bool, error) {
 	f.mu.Lock()
-	f.last = q
+	f.symbols = q.Versions
 	f.mu.Unlock()
 	if q.Text != "serve" {
 		return nil, false, nil
 	}
 	var hits []graph.Hit
-	for _, r := range q.Repos {
-		for _, v := range q.Versions {
-			hits = append(hits, serveAt(r, v))
-		}
+	for _, v := range q.Versions {
+		hits = append(hits, serveAt(v.Repo, v.Version))
 	}
 	return hits, false, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/graph"
 )
 
 // visible lists the repositories and versions in scope; repositories without one are left out.
@@ -52,12 +53,12 @@ func (c Code) target(ctx context.Context, scope domain.Scope, repo, version stri
 			return v, nil
 		}
 	}
-	return domain.VersionDetail{}, domain.NotFound("%s has no version %q in scope; there is: %s", found.Name, version, strings.Join(tags(found.Versions), ", "))
+	return domain.VersionDetail{}, domain.NotFound("%s has no version %q in scope; there is: %s", found.Name, version, some(tags(found.Versions)))
 }
 
 func pickRepository(repos []domain.Repository, name string) (domain.Repository, error) {
 	if len(repos) == 0 {
-		return domain.Repository{}, domain.NotFound("no repository is in scope; one must be ingested first")
+		return domain.Repository{}, errEmptyScope
 	}
 	if name == "" && len(repos) == 1 {
 		return repos[0], nil
@@ -70,9 +71,9 @@ func pickRepository(repos []domain.Repository, name string) (domain.Repository, 
 		names[i] = r.Name
 	}
 	if name == "" {
-		return domain.Repository{}, domain.Invalid("repo", "is required, since there are several: %s", strings.Join(names, ", "))
+		return domain.Repository{}, domain.Invalid("repo", "is required, since there are several: %s", some(names))
 	}
-	return domain.Repository{}, domain.NotFound("no repository %q is in scope; there is: %s", name, strings.Join(names, ", "))
+	return domain.Repository{}, domain.NotFound("no repository %q is in scope; there is: %s", name, some(names))
 }
 
 // newest gives the version that was committed last, and among equals the one read last.
@@ -118,47 +119,51 @@ func locate[T interface {
 	return in, v, err
 }
 
-// narrow gives the repositories and versions that a search may look at: the scope's, or
-// those of them that the call names.
-func (c Code) narrow(ctx context.Context, scope domain.Scope, repo, version string) (repos, versions []string, err error) {
-	if repo != "" || version != "" {
-		if repo == "" {
-			return scope.Repositories, []string{version}, allowVersion(scope, version)
-		}
+// narrow gives the versions that a search may look at: the one that the call names, or of a
+// version that it names alone that of each repository. Where it names none, those are the
+// scope's; and in a scope without versions the newest of each repository: the many versions of
+// one symbol would crowd everything else out.
+func (c Code) narrow(ctx context.Context, scope domain.Scope, repo, version string) ([]graph.VersionRef, error) {
+	if repo != "" {
 		v, err := c.target(ctx, scope, repo, version)
-		if err != nil {
-			return nil, nil, err
-		}
-		return []string{v.Repo}, []string{v.Tag}, nil
+		return []graph.VersionRef{{Repo: v.Repo, Version: v.Tag}}, err
 	}
-	if len(scope.Versions) > 0 {
-		return scope.Repositories, scope.Versions, nil
-	}
-	return c.newestOnly(ctx, scope)
-}
-
-func allowVersion(scope domain.Scope, version string) error {
-	if scope.AllowsVersion(version) {
-		return nil
-	}
-	return domain.NotFound("version %q is not in scope; there is: %s", version, strings.Join(scope.Versions, ", "))
-}
-
-// newestOnly limits an open search to the newest version of each repository: the many
-// versions of one symbol would crowd everything else out.
-func (c Code) newestOnly(ctx context.Context, scope domain.Scope) (repos, versions []string, err error) {
 	seen, err := c.visible(ctx, scope)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(seen) == 0 {
-		return nil, nil, domain.NotFound("no repository is in scope; one must be ingested first")
+		return nil, errEmptyScope
 	}
+	var versions []graph.VersionRef
+	var all []string
 	for _, r := range seen {
-		repos = append(repos, r.Name)
-		if tag := newest(r.Versions).Tag; !slices.Contains(versions, tag) {
-			versions = append(versions, tag)
+		if version == "" && len(scope.Versions) == 0 {
+			r.Versions = []domain.VersionDetail{newest(r.Versions)}
+		}
+		for _, v := range r.Versions {
+			if version == "" || v.Tag == version {
+				versions = append(versions, graph.VersionRef{Repo: r.Name, Version: v.Tag})
+			}
+			all = append(all, r.Name+" "+v.Tag)
 		}
 	}
-	return repos, versions, nil
+	if len(versions) == 0 {
+		return nil, domain.NotFound("no version %q is in scope; there is: %s", version, some(all))
+	}
+	return versions, nil
+}
+
+// errEmptyScope says that there is nothing to look at.
+var errEmptyScope = domain.NotFound("no repository is in scope; one must be ingested first")
+
+// maxNames bounds the names that an error lists.
+const maxNames = 30
+
+// some joins names, the first of many.
+func some(names []string) string {
+	if len(names) > maxNames {
+		return strings.Join(names[:maxNames], ", ") + fmt.Sprintf(" and %d more", len(names)-maxNames)
+	}
+	return strings.Join(names, ", ")
 }

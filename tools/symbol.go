@@ -45,12 +45,12 @@ func (t searchSymbols) Run(ctx context.Context, scope domain.Scope, input json.R
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
-	repos, versions, err := t.narrow(ctx, scope, in.Repo, in.Version)
+	versions, err := t.narrow(ctx, scope, in.Repo, in.Version)
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
 	hits, truncated, err := t.Graph.SearchSymbols(ctx, graph.SymbolQuery{
-		Text: in.Query, Repos: repos, Versions: versions, Kind: in.Kind, Limit: limitOf(in.Limit, defaultHits, maxHits),
+		Text: in.Query, Versions: versions, Kind: in.Kind, Limit: limitOf(in.Limit, defaultHits, maxHits),
 	})
 	if err != nil {
 		return domain.ToolResult{}, fmt.Errorf("search symbols: %w", err)

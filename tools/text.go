@@ -50,12 +50,12 @@ func (t searchText) Run(ctx context.Context, scope domain.Scope, input json.RawM
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
-	repos, versions, err := t.narrow(ctx, scope, in.Repo, in.Version)
+	versions, err := t.narrow(ctx, scope, in.Repo, in.Version)
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
 	page, err := t.Sources.SearchText(ctx, graph.TextQuery{
-		Repos: repos, Versions: versions, Pattern: in.Query, Regexp: in.Regexp, PathGlob: in.PathGlob,
+		Versions: versions, Pattern: in.Query, Regexp: in.Regexp, PathGlob: in.PathGlob,
 		Limit: limitOf(in.Limit, defaultMatches, maxMatches), Context: min(max(in.Context, 0), maxContext),
 	})
 	if err != nil {

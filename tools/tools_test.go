@@ -113,15 +113,39 @@ func TestScopeLimitsEveryTool(t *testing.T) {
 	}
 }
 
-func TestOpenSearchesLookAtNewestVersions(t *testing.T) {
+// TestSearchesLookAtPairs: a version of one repository never lets the same tag of another in.
+func TestSearchesLookAtPairs(t *testing.T) {
 	t.Parallel()
-	registry, code := newRegistry(t)
-	if _, err := registry.Run(t.Context(), domain.Scope{Repositories: []string{"shop/web"}}, "search_symbols", json.RawMessage(`{"query":"serve"}`)); err != nil {
-		t.Fatal(err)
+	everything, web := domain.Scope{}, domain.Scope{Repositories: []string{"shop/web"}}
+	cases := map[string]struct {
+		scope domain.Scope
+		named string
+		want  []graph.VersionRef
+	}{
+		"the newest of each":           {everything, ``, []graph.VersionRef{{Repo: "secret", Version: "v1"}, {Repo: "shop/web", Version: "v2"}}},
+		"the newest of one":            {web, ``, []graph.VersionRef{{Repo: "shop/web", Version: "v2"}}},
+		"a repository":                 {everything, `"repo":"shop/web"`, []graph.VersionRef{{Repo: "shop/web", Version: "v2"}}},
+		"a repository and a version":   {everything, `"repo":"shop/web","version":"v1"`, []graph.VersionRef{{Repo: "shop/web", Version: "v1"}}},
+		"a version that several have":  {everything, `"version":"v1"`, []graph.VersionRef{{Repo: "secret", Version: "v1"}, {Repo: "shop/web", Version: "v1"}}},
+		"a version that one has":       {everything, `"version":"v2"`, []graph.VersionRef{{Repo: "shop/web", Version: "v2"}}},
+		"a version in one repository":  {web, `"version":"v1"`, []graph.VersionRef{{Repo: "shop/web", Version: "v1"}}},
+		"versions of the scope":        {domain.Scope{Versions: []string{"v2", "v1"}}, ``, []graph.VersionRef{{Repo: "secret", Version: "v1"}, {Repo: "shop/web", Version: "v1"}, {Repo: "shop/web", Version: "v2"}}},
+		"a scope that one repo is out": {domain.Scope{Versions: []string{"v2"}}, ``, []graph.VersionRef{{Repo: "shop/web", Version: "v2"}}},
 	}
-	want := graph.SymbolQuery{Text: "serve", Repos: []string{"shop/web"}, Versions: []string{"v2"}, Limit: 20}
-	if diff := cmp.Diff(want, code.asked()); diff != "" {
-		t.Errorf("query (-want +got):\n%s", diff)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			registry, code := newRegistry(t)
+			for tool, asked := range map[string]func() []graph.VersionRef{"search_symbols": code.askedSymbols, "search_text": code.askedText} {
+				input := `{"query":"serve"` + strings.TrimSuffix(","+c.named, ",") + `}`
+				if res, err := registry.Run(t.Context(), c.scope, tool, json.RawMessage(input)); err != nil || res.Error {
+					t.Fatalf("%s: %+v, %v", tool, res, err)
+				}
+				if diff := cmp.Diff(c.want, asked()); diff != "" {
+					t.Errorf("%s looks at (-want +got):\n%s", tool, diff)
+				}
+			}
+		})
 	}
 }
 

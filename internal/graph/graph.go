@@ -92,17 +92,20 @@ type Sources interface {
 	SearchText(ctx context.Context, q TextQuery) (TextPage, error)
 }
 
+// VersionRef names a version of a repository, or with an empty Version all that the repository has.
+type VersionRef struct{ Repo, Version string }
+
 // FileRef names a file of a version.
 type FileRef struct{ Repo, Version, Path string }
 
 // TextQuery searches the texts of files.
 type TextQuery struct {
-	Repos, Versions []string // empty: all
-	Pattern         string   // words, all of which a line's surroundings must hold, or an RE2 expression
-	Regexp          bool
-	PathGlob        string // "" for all
-	Limit           int    // most matches; bounded by the backend at 200
-	Context         int    // lines around each match, at most 5
+	Versions []VersionRef // where to look; empty: everywhere
+	Pattern  string       // words, all of which a line's surroundings must hold, or an RE2 expression
+	Regexp   bool
+	PathGlob string // "" for all
+	Limit    int    // most matches; bounded by the backend at 200
+	Context  int    // lines around each match, at most 5
 }
 
 // TextMatch is a line that matches.
@@ -163,10 +166,10 @@ type Site struct {
 
 // SymbolQuery searches symbols by name.
 type SymbolQuery struct {
-	Text            string   // a name or a fragment; camel case and snake case parts match
-	Repos, Versions []string // empty: all
-	Kind            string   // "", "any", "function", "class", or a domain.SymbolKind
-	Limit           int      // at most 100
+	Text     string       // a name or a fragment; camel case and snake case parts match
+	Versions []VersionRef // where to look; empty: everywhere
+	Kind     string       // "", "any", "function", "class", or a domain.SymbolKind
+	Limit    int          // at most 100
 }
 
 // Reader answers questions about whole versions. Unknown repositories and versions are
@@ -269,9 +272,9 @@ type Snapshot struct {
 // Snapshots is how a Backend other than that of the Sources takes part in publication: the
 // Sources say which snapshot of a tag is live.
 type Snapshots interface {
-	// Snapshots gives the whole versions that a query covers, the newest first. Empty lists
-	// mean all; a repository or version that does not exist is not_found.
-	Snapshots(ctx context.Context, repos, tags []string) ([]Snapshot, error)
+	// Snapshots gives the whole versions that a query covers, the newest first; none named
+	// means all. A repository or version that does not exist is not_found.
+	Snapshots(ctx context.Context, versions []VersionRef) ([]Snapshot, error)
 	// Reserve gives the id under which a version will be published.
 	Reserve(ctx context.Context, spec VersionSpec) (int64, error)
 	// PublishAs makes the version, made of files and with the given number of symbols, the

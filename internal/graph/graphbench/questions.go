@@ -39,7 +39,7 @@ func questions(backend graph.Backend, plain *plainCopy, d data) []question {
 		return question{
 			name: name,
 			ours: func(ctx context.Context, i int) (int, error) {
-				hits, _, err := backend.SearchSymbols(ctx, graph.SymbolQuery{Text: text(i), Repos: []string{repoName}, Versions: []string{version}, Limit: 20})
+				hits, _, err := backend.SearchSymbols(ctx, graph.SymbolQuery{Text: text(i), Versions: []graph.VersionRef{{Repo: repoName, Version: version}}, Limit: 20})
 				return len(hits), err
 			},
 			reference: func(ctx context.Context, i int) (int, error) {

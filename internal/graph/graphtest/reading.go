@@ -128,8 +128,8 @@ func testImports(w *world) {
 // symbolSearch gives the ids of the hits in the test's repository.
 func (w *world) symbolSearch(q graph.SymbolQuery) []string {
 	w.Helper()
-	if q.Repos == nil {
-		q.Repos = []string{w.repo}
+	if q.Versions == nil {
+		q.Versions = w.in("")
 	}
 	hits, _, err := w.backend.SearchSymbols(w.ctx, q)
 	w.ok(err)
@@ -184,10 +184,11 @@ func testSearchScope(w *world) {
 	w.load("v2", two, file{path: "b.go", text: "b", symbols: []domain.Symbol{fn(name, 1)}})
 	first := w.repo
 	w.repo += "/second"
-	w.load("v3", one)
+	w.load("v1", one)
+	w.load("v2", file{path: "c.go", text: "c"})
 	second := w.repo
-	look := func(repos, versions []string) string {
-		hits, _, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: name, Repos: repos, Versions: versions})
+	look := func(versions []graph.VersionRef) string {
+		hits, _, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: name, Versions: versions})
 		w.ok(err)
 		var out []string
 		for _, h := range hits {
@@ -197,23 +198,26 @@ func testSearchScope(w *world) {
 		return strings.Join(out, " ")
 	}
 	for _, test := range []struct {
-		repos, versions []string
-		want            string
+		in   []graph.VersionRef
+		want string
 	}{
-		{nil, nil, "/second:v3:a.go:1 :v2:a.go:9 :v2:b.go:1"},
-		{[]string{first}, nil, ":v2:a.go:9 :v2:b.go:1"},
-		{[]string{first}, []string{"v1"}, ":v1:a.go:1"},
-		{nil, []string{"v1"}, ":v1:a.go:1"},
-		{nil, []string{"v3", "v1"}, "/second:v3:a.go:1 :v1:a.go:1"},
-		{[]string{first, second}, []string{"v3"}, "/second:v3:a.go:1"},
+		{nil, "/second:v1:a.go:1 :v2:a.go:9 :v2:b.go:1"}, // no other test has the symbol
+		{[]graph.VersionRef{{Repo: first}}, ":v2:a.go:9 :v2:b.go:1"},
+		{[]graph.VersionRef{{Repo: first, Version: "v1"}}, ":v1:a.go:1"},
+		{[]graph.VersionRef{{Repo: first, Version: "v1"}, {Repo: first}}, ":v2:a.go:9 :v2:b.go:1"},
+		{[]graph.VersionRef{{Repo: second, Version: "v1"}, {Repo: first, Version: "v1"}}, "/second:v1:a.go:1 :v1:a.go:1"},
+		{[]graph.VersionRef{{Repo: second, Version: "v2"}, {Repo: first, Version: "v1"}}, ":v1:a.go:1"}, // neither v1 of the second nor v2 of the first
 	} {
-		// Other tests use versions of these names too, but not the symbol.
-		if got := look(test.repos, test.versions); got != test.want {
-			w.Errorf("in %v %v: %s, want %s", test.repos, test.versions, got, test.want)
+		if got := look(test.in); got != test.want {
+			w.Errorf("in %v: %s, want %s", test.in, got, test.want)
 		}
 	}
-	_, _, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: name, Repos: []string{first, first + "-unknown"}})
+	_, _, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: name, Versions: []graph.VersionRef{{Repo: first}, {Repo: first + "-unknown"}}})
 	w.fails(err, domain.CodeNotFound, first+"-unknown")
+	_, _, err = w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: name, Versions: []graph.VersionRef{{Repo: first, Version: "v1"}, {Repo: second, Version: "v3"}}})
+	w.fails(err, domain.CodeNotFound, second, "v3", "v1", "v2")
+	_, _, err = w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: name, Versions: []graph.VersionRef{{Version: "v1"}}})
+	w.fails(err, domain.CodeInvalid)
 }
 
 func testSearchLimit(w *world) {
@@ -226,13 +230,13 @@ func testSearchLimit(w *world) {
 		limit, want int
 		truncated   bool
 	}{{5, 5, true}, {0, 20, true}, {100, 100, true}, {1000, 100, true}} {
-		hits, truncated, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: "limited", Repos: []string{w.repo}, Limit: test.limit})
+		hits, truncated, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: "limited", Versions: w.in(""), Limit: test.limit})
 		w.ok(err)
 		if len(hits) != test.want || truncated != test.truncated {
 			w.Errorf("limit %d: %d hits, truncated %v", test.limit, len(hits), truncated)
 		}
 	}
-	hits, truncated, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: "limited 14", Repos: []string{w.repo}, Limit: 20})
+	hits, truncated, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: "limited 14", Versions: w.in(""), Limit: 20})
 	w.ok(err)
 	if len(hits) != 12 || truncated { // 014, 114 and 140 to 149
 		w.Errorf("%d hits, truncated %v: %q", len(hits), truncated, ids(hits))

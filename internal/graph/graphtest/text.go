@@ -11,8 +11,8 @@ import (
 // search runs a text query over the test's repository.
 func (w *world) search(q graph.TextQuery) graph.TextPage {
 	w.Helper()
-	if q.Repos == nil {
-		q.Repos = []string{w.repo}
+	if q.Versions == nil {
+		q.Versions = w.in("")
 	}
 	return must(w.sources.SearchText(w.ctx, q))(w)
 }
@@ -95,7 +95,13 @@ func testSearchTextBounds(w *world) {
 	}
 	w.load("v2", file{path: "wide.txt", text: "needle " + long + "\n"}, file{path: "new.txt", text: "needle\n"})
 	w.same("the same line of two versions", lines(w.search(graph.TextQuery{Pattern: "needle", Regexp: true, PathGlob: "{wide,new}.txt"})), "v2:new.txt:1", "v2:wide.txt:1")
-	w.same("a chosen version", lines(w.search(graph.TextQuery{Pattern: "needle", Regexp: true, PathGlob: "wide.txt", Versions: []string{"v1"}})), "v1:wide.txt:1")
-	_, err := w.sources.SearchText(w.ctx, graph.TextQuery{Pattern: "needle", Repos: []string{w.repo}, Versions: []string{"v7"}})
+	w.same("a chosen version", lines(w.search(graph.TextQuery{Pattern: "needle", Regexp: true, PathGlob: "wide.txt", Versions: w.in("v1")})), "v1:wide.txt:1")
+	_, err := w.sources.SearchText(w.ctx, graph.TextQuery{Pattern: "needle", Versions: w.in("v7")})
 	w.fails(err, domain.CodeNotFound, "v7", "v1", "v2")
+	first := w.repo
+	w.repo += "/second"
+	w.load("v1", file{path: "own.txt", text: "needle\n"})
+	w.load("v2", file{path: "later.txt", text: "needle\n"})
+	pairs := []graph.VersionRef{{Repo: first, Version: "v2"}, {Repo: w.repo, Version: "v1"}}
+	w.same("a version of each", lines(w.search(graph.TextQuery{Pattern: "^needle$", Regexp: true, Versions: pairs})), "v1:own.txt:1", "v2:new.txt:1")
 }

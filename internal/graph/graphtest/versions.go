@@ -275,11 +275,11 @@ func testUnknown(w *world) {
 		_, errs["Version"] = w.sources.Version(w.ctx, repo, version)
 		_, errs["Files"] = w.sources.Files(w.ctx, repo, version, "", 0)
 		_, _, errs["ReadFile"] = w.sources.ReadFile(w.ctx, file, 1, 0)
-		_, errs["SearchText"] = w.sources.SearchText(w.ctx, graph.TextQuery{Pattern: "a", Repos: []string{repo}, Versions: []string{version}})
+		_, errs["SearchText"] = w.sources.SearchText(w.ctx, graph.TextQuery{Pattern: "a", Versions: []graph.VersionRef{{Repo: repo, Version: version}}})
 		_, errs["FindSymbols"] = w.backend.FindSymbols(w.ctx, ref)
 		_, errs["FileSymbols"] = w.backend.FileSymbols(w.ctx, file)
 		_, errs["Imports"] = w.backend.Imports(w.ctx, file)
-		_, _, errs["SearchSymbols"] = w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: "Alpha", Repos: []string{repo}, Versions: []string{version}})
+		_, _, errs["SearchSymbols"] = w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: "Alpha", Versions: []graph.VersionRef{{Repo: repo, Version: version}}})
 		_, _, errs["Callers"] = w.backend.Callers(w.ctx, ref, 1, 10)
 		_, _, errs["Callees"] = w.backend.Callees(w.ctx, ref, 10)
 		_, _, errs["References"] = w.backend.References(w.ctx, ref, 10)
@@ -348,7 +348,7 @@ func testNames(w *world) {
 	}
 	w.same("callees", places(w.callees(tag, "größe"+w.mark)), path+":日本"+w.mark+"@"+path+":2")
 	w.same("callers", places(w.callers(tag, "operator<<", 1)), path+":日本"+w.mark+"@"+path+":6")
-	hits, _, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: "GRÖßE" + w.mark, Repos: []string{w.repo}, Versions: []string{tag}})
+	hits, _, err := w.backend.SearchSymbols(w.ctx, graph.SymbolQuery{Text: "GRÖßE" + w.mark, Versions: w.in(tag)})
 	w.ok(err)
 	if len(hits) == 0 || hits[0].Name != "größe"+w.mark {
 		w.Errorf("searched in capitals: %q", ids(hits))

@@ -262,6 +262,11 @@ func (w *world) ref(version, name string) graph.SymbolRef {
 	return graph.SymbolRef{Repo: w.repo, Version: version, Name: name}
 }
 
+// in names a version of the test's repository, or all of its with "".
+func (w *world) in(version string) []graph.VersionRef {
+	return []graph.VersionRef{{Repo: w.repo, Version: version}}
+}
+
 // same compares lists of texts.
 func (w *world) same(what string, got []string, want ...string) {
 	w.Helper()

@@ -20,15 +20,39 @@ func (s *Store) ask(ctx context.Context, repo, tag string, f func(tx runner, at 
 	if err := graph.CheckVersion(repo, tag); err != nil {
 		return err
 	}
-	return s.askAll(ctx, []string{repo}, []string{tag}, func(tx runner, snapshots []graph.Snapshot) error {
+	return s.askAll(ctx, []graph.VersionRef{{Repo: repo, Version: tag}}, func(tx runner, snapshots []graph.Snapshot) error {
 		return f(tx, snapshots[0])
 	})
 }
 
-// askAll answers a question about all versions that a query covers, the newest first.
-func (s *Store) askAll(ctx context.Context, repos, tags []string, f func(tx runner, snapshots []graph.Snapshot) error) error {
+// askWhole is ask with what is known of the snapshot, which it gives too.
+func (s *Store) askWhole(ctx context.Context, repo, tag string, f func(tx runner, at graph.Snapshot, detail domain.VersionDetail) error) (domain.VersionDetail, error) {
 	for range maxAsks {
-		snapshots, err := s.sources.Snapshots(ctx, repos, tags)
+		detail, err := s.sources.Version(ctx, repo, tag)
+		if err != nil {
+			return domain.VersionDetail{}, err
+		}
+		same := false
+		err = s.ask(ctx, repo, tag, func(tx runner, at graph.Snapshot) error {
+			if same = at.ID == detail.ID; !same {
+				return nil
+			}
+			return f(tx, at, detail)
+		})
+		if err != nil || same {
+			return detail, err
+		}
+	}
+	return domain.VersionDetail{}, errReadAgain
+}
+
+// errReadAgain ends a question whose version never stayed for as long as it took.
+var errReadAgain = domain.Errorf(domain.CodeUnavailable, "the version is being read again and again; ask later")
+
+// askAll answers a question about all versions that a query covers, the newest first.
+func (s *Store) askAll(ctx context.Context, versions []graph.VersionRef, f func(tx runner, snapshots []graph.Snapshot) error) error {
+	for range maxAsks {
+		snapshots, err := s.sources.Snapshots(ctx, versions)
 		if err != nil || len(snapshots) == 0 {
 			return err
 		}
@@ -39,7 +63,7 @@ func (s *Store) askAll(ctx context.Context, repos, tags []string, f func(tx runn
 		if present == len(snapshots) {
 			return nil
 		}
-		again, err := s.sources.Snapshots(ctx, repos, tags)
+		again, err := s.sources.Snapshots(ctx, versions)
 		if err != nil {
 			return err
 		}
@@ -47,7 +71,7 @@ func (s *Store) askAll(ctx context.Context, repos, tags []string, f func(tx runn
 			return elsewhere(snapshots)
 		}
 	}
-	return domain.Errorf(domain.CodeUnavailable, "the version is being read again and again; ask later")
+	return errReadAgain
 }
 
 // elsewhere reports versions that the sources know and this graph doesn't.

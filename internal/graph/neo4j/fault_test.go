@@ -31,11 +31,11 @@ func (f *faulty) PublishAs(ctx context.Context, id int64, spec graph.VersionSpec
 	return detail, err
 }
 
-func (f *faulty) Snapshots(ctx context.Context, repos, tags []string) ([]graph.Snapshot, error) {
+func (f *faulty) Snapshots(ctx context.Context, versions []graph.VersionRef) ([]graph.Snapshot, error) {
 	if f.published && f.failAfter {
 		return nil, errFault
 	}
-	return f.Store.Snapshots(ctx, repos, tags)
+	return f.Store.Snapshots(ctx, versions)
 }
 
 // testFaults breaks what surrounds a publication: a version that the sources show must stay

@@ -109,7 +109,7 @@ func (l *loader) Put(ctx context.Context, files []graph.ResolvedFile) error {
 	w := nodeWriter{loader: l}
 	for _, f := range fresh {
 		w.file(f.Path, f.Facts.Language)
-		w.symbolsOf(f, lineIndex(texts[f.Blob]))
+		w.symbolsOf(f, linesOf(texts[f.Blob]))
 		w.importsOf(f)
 		l.keepEdges(f)
 	}
@@ -182,7 +182,8 @@ func (w *nodeWriter) importsOf(f graph.ResolvedFile) {
 	}
 }
 
-func lineIndex(text []byte) []string { return strings.SplitAfter(string(text), "\n") }
+// linesOf splits a text after each newline.
+func linesOf(text []byte) []string { return strings.SplitAfter(string(text), "\n") }
 
 // sourceOf gives the lines of a symbol.
 func sourceOf(lines []string, s domain.Symbol) string {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
+	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
 )
 
@@ -18,19 +19,18 @@ WITH n, COUNT { (n)<-[:CALLS|INHERITS|IMPLEMENTS|EMBEDS|USES]-() } AS references
 RETURN references,` + hitFields + `ORDER BY references DESC, n.file, n.start_line LIMIT $limit`
 )
 
-// Outline sums a version up. It is worked out once for each snapshot and process.
+// Outline sums a version up. Those asked for last are kept.
 func (s *Store) Outline(ctx context.Context, repo, version string) (graph.Outline, error) {
 	detail, err := s.sources.Version(ctx, repo, version)
 	if err != nil {
 		return graph.Outline{}, err
 	}
-	if cached, ok := s.outlines.Load(detail.ID); ok {
-		outline := cached.(graph.Outline)
-		outline.Version = detail
-		return outline, nil
+	if cached, ok := s.outlines.Get(detail.ID); ok {
+		cached.Version = detail
+		return cached, nil
 	}
 	var outline graph.Outline
-	err = s.ask(ctx, repo, version, func(tx runner, at graph.Snapshot) error {
+	detail, err = s.askWhole(ctx, repo, version, func(tx runner, at graph.Snapshot, detail domain.VersionDetail) error {
 		type counted struct {
 			path, language string
 			symbols        int
@@ -59,7 +59,7 @@ func (s *Store) Outline(ctx context.Context, repo, version string) (graph.Outlin
 		return nil
 	})
 	if err == nil {
-		s.outlines.Store(detail.ID, outline)
+		s.outlines.Put(detail.ID, outline)
 	}
 	return outline, err
 }

@@ -22,21 +22,18 @@ RETURN DISTINCT a.uid AS source, b.uid AS target, type(e) AS type, e.how AS how`
 // Graph gives the symbol graph of a version, trimmed to caps (0: none). Nodes are in the
 // order in which they were chosen: class-like ones first.
 func (s *Store) Graph(ctx context.Context, repo, version string, maxNodes, maxEdges int) (graph.Picture, error) {
-	detail, err := s.sources.Version(ctx, repo, version)
-	if err != nil {
-		return graph.Picture{}, err
-	}
-	if maxNodes <= 0 {
-		maxNodes = max(detail.Symbols, 1)
-	}
 	var picture graph.Picture
-	err = s.ask(ctx, repo, version, func(tx runner, at graph.Snapshot) error {
+	_, err := s.askWhole(ctx, repo, version, func(tx runner, at graph.Snapshot, detail domain.VersionDetail) error {
+		limit := maxNodes
+		if limit <= 0 {
+			limit = max(detail.Symbols, 1)
+		}
 		var nodes []found
 		for _, class := range []bool{true, false} {
-			if len(nodes) >= maxNodes {
+			if len(nodes) >= limit {
 				break
 			}
-			more, err := rows(ctx, tx, foundOf(at), nodesCypher, map[string]any{"id": at.ID, "class": class, "limit": maxNodes - len(nodes)})
+			more, err := rows(ctx, tx, foundOf(at), nodesCypher, map[string]any{"id": at.ID, "class": class, "limit": limit - len(nodes)})
 			if err != nil {
 				return err
 			}

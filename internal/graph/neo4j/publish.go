@@ -186,7 +186,7 @@ RETURN v.snapshot AS id`, map[string]any{"repo": repo})
 
 // removeDead removes those of a repository's snapshots that are not live in the sources.
 func (s *Store) removeDead(ctx context.Context, repo string, ids []int64) error {
-	live, err := s.sources.Snapshots(ctx, []string{repo}, nil)
+	live, err := s.sources.Snapshots(ctx, []graph.VersionRef{{Repo: repo}})
 	if err != nil && domain.CodeOf(err) != domain.CodeNotFound { // of a deleted repository nothing is live
 		return err
 	}
@@ -217,9 +217,6 @@ func (s *Store) remove(ctx context.Context, ids []int64) error {
 		if err := run(ctx, session, cypher, params); err != nil {
 			return told(err, "remove a snapshot")
 		}
-	}
-	for _, id := range ids {
-		s.outlines.Delete(id)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (s *Store) SearchSymbols(ctx context.Context, q graph.SymbolQuery) ([]graph
 		return nil, false, err
 	}
 	var hits []graph.Hit
-	err = s.askAll(ctx, q.Repos, q.Versions, func(tx runner, snapshots []graph.Snapshot) error {
+	err = s.askAll(ctx, q.Versions, func(tx runner, snapshots []graph.Snapshot) error {
 		hits, err = matches(ctx, tx, search, snapshots, literal(search))
 		if err != nil || !search.WantsAlike(len(hits)) {
 			return err

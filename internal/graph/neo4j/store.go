@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -60,7 +59,7 @@ type Store struct {
 	database string
 	sources  Sources
 	warn     func(error)
-	outlines sync.Map // snapshot id → graph.Outline: snapshots never change
+	outlines *graph.OutlineCache
 }
 
 var (
@@ -74,7 +73,8 @@ func Open(ctx context.Context, config Config, sources Sources) (*Store, error) {
 	if err != nil {
 		return nil, domain.Wrap(domain.CodeInvalid, err, "%q is not the address of a Neo4j server", config.URI)
 	}
-	s := &Store{driver: driver, database: config.Database, sources: sources, warn: config.OnSweepError}
+	s := &Store{driver: driver, database: config.Database, sources: sources, warn: config.OnSweepError,
+		outlines: graph.NewOutlineCache(graph.OutlineCacheBytes)}
 	if s.warn == nil {
 		s.warn = func(error) {}
 	}

@@ -35,11 +35,11 @@ func (s *Store) MissingBlobs(ctx context.Context, ids []graph.BlobID) ([]graph.B
 	if _, err := s.pool.Exec(ctx, touchBlobsSQL, keys); err != nil {
 		return nil, fault(fmt.Errorf("keep blobs: %w", err))
 	}
-	return without(ids, keys, stored), nil
+	return notStored(ids, keys, stored), nil
 }
 
-// without gives the ids whose keys are not among stored.
-func without[T any](ids []T, keys, stored [][]byte) []T {
+// notStored gives the ids whose keys are not among stored.
+func notStored[T any](ids []T, keys, stored [][]byte) []T {
 	has := make(map[string]bool, len(stored))
 	for _, key := range stored {
 		has[string(key)] = true

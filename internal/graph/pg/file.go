@@ -27,12 +27,13 @@ func (s *Store) ReadFile(ctx context.Context, at graph.FileRef, from, to int) (s
 		Skipped string
 		Text    []byte
 	}
-	found, err := collect(ctx, s.pool, "read file", pgx.RowToStructByPos[row], fileTextSQL, fileArgs(at))
+	found, err := answer(ctx, s, func(q querier) ([]row, error) {
+		return collect(ctx, q, "read file", pgx.RowToStructByPos[row], fileTextSQL, fileArgs(at))
+	}, func(q querier) error {
+		return absentFile(ctx, q, at)
+	})
 	if err != nil {
 		return "", 0, err
-	}
-	if len(found) == 0 {
-		return "", 0, s.absentFile(ctx, at)
 	}
 	if found[0].Text == nil {
 		reason := found[0].Skipped
@@ -85,13 +86,19 @@ func lineStart(text []byte, n int) int {
 }
 
 // absentFile is the not_found of a path, with files of the same name elsewhere.
-func (s *Store) absentFile(ctx context.Context, at graph.FileRef) error {
-	if err := s.absent(ctx, at.Repo, at.Version); err != nil {
+func absentFile(ctx context.Context, q querier, at graph.FileRef) error {
+	if err := needVersion(ctx, q, at.Repo, at.Version); err != nil {
 		return err
 	}
-	like, err := s.Files(ctx, at.Repo, at.Version, graph.Base(at.Path), 5)
+	all, err := listFiles(ctx, q, at.Repo, at.Version)
 	if err != nil {
-		like = nil // the hint is a courtesy
+		return err
+	}
+	var like []graph.VersionFile
+	for _, f := range all {
+		if len(like) < 5 && graph.Base(f.Path) == graph.Base(at.Path) {
+			like = append(like, f)
+		}
 	}
 	return graph.NoFile(at, like)
 }
@@ -116,12 +123,13 @@ func (s *Store) Files(ctx context.Context, repo, version, glob string, limit int
 	if err := graph.CheckVersion(repo, version); err != nil {
 		return nil, err
 	}
-	all, err := collect(ctx, s.pool, "list files", scanFile, filesSQL, pgx.NamedArgs{"repo": repo, "tag": version})
+	all, err := answer(ctx, s, func(q querier) ([]graph.VersionFile, error) {
+		return listFiles(ctx, q, repo, version)
+	}, func(q querier) error {
+		return needVersion(ctx, q, repo, version)
+	})
 	if err != nil {
 		return nil, err
-	}
-	if len(all) == 0 {
-		return nil, s.absent(ctx, repo, version)
 	}
 	found := make([]graph.VersionFile, 0, min(len(all), 64))
 	for _, f := range all {
@@ -133,6 +141,10 @@ func (s *Store) Files(ctx context.Context, repo, version, glob string, limit int
 		}
 	}
 	return found, nil
+}
+
+func listFiles(ctx context.Context, q querier, repo, version string) ([]graph.VersionFile, error) {
+	return collect(ctx, q, "list files", scanFile, filesSQL, pgx.NamedArgs{"repo": repo, "tag": version})
 }
 
 func scanFile(row pgx.CollectableRow) (graph.VersionFile, error) {

@@ -62,10 +62,15 @@ func (s *Store) FindSymbols(ctx context.Context, ref graph.SymbolRef) ([]graph.H
 	if ref.Name == "" {
 		return s.symbolsAt(ctx, ref)
 	}
-	hits, err := collect(ctx, s.pool, "find symbols", hitOf(ref.Repo, ref.Version), findSQL, seedArgs(ref))
-	if err == nil && len(hits) == 0 {
-		err = s.absent(ctx, ref.Repo, ref.Version)
-	}
+	return answer(ctx, s, func(q querier) ([]graph.Hit, error) {
+		return findNamed(ctx, q, ref)
+	}, func(q querier) error {
+		return needVersion(ctx, q, ref.Repo, ref.Version)
+	})
+}
+
+func findNamed(ctx context.Context, q querier, ref graph.SymbolRef) ([]graph.Hit, error) {
+	hits, err := collect(ctx, q, "find symbols", hitOf(ref.Repo, ref.Version), findSQL, seedArgs(ref))
 	for i := range hits {
 		hits[i].Score = 1
 	}
@@ -105,12 +110,12 @@ func (s *Store) symbolsAt(ctx context.Context, ref graph.SymbolRef) ([]graph.Hit
 	at := graph.FileRef{Repo: ref.Repo, Version: ref.Version, Path: ref.File}
 	args := fileArgs(at)
 	args["line"] = ref.Line
-	hits, err := collect(ctx, s.pool, "find symbols at a line", hitOf(ref.Repo, ref.Version),
-		symbolsAtSQL+` order by s.end_line - s.start_line, s.ord desc`, args)
-	if err == nil && len(hits) == 0 {
-		err = s.absent(ctx, ref.Repo, ref.Version)
-	}
-	return hits, err
+	return answer(ctx, s, func(q querier) ([]graph.Hit, error) {
+		return collect(ctx, q, "find symbols at a line", hitOf(ref.Repo, ref.Version),
+			symbolsAtSQL+` order by s.end_line - s.start_line, s.ord desc`, args)
+	}, func(q querier) error {
+		return needVersion(ctx, q, ref.Repo, ref.Version)
+	})
 }
 
 // FileSymbols lists a file's symbols in order of position; not_found for an unknown file.
@@ -120,11 +125,11 @@ func (s *Store) FileSymbols(ctx context.Context, at graph.FileRef) ([]graph.Hit,
 	}
 	args := fileArgs(at)
 	args["line"] = 0
-	hits, err := collect(ctx, s.pool, "list symbols", hitOf(at.Repo, at.Version), symbolsAtSQL+` order by s.ord`, args)
-	if err == nil && len(hits) == 0 {
-		err = s.needFile(ctx, at)
-	}
-	return hits, err
+	return answer(ctx, s, func(q querier) ([]graph.Hit, error) {
+		return collect(ctx, q, "list symbols", hitOf(at.Repo, at.Version), symbolsAtSQL+` order by s.ord`, args)
+	}, func(q querier) error {
+		return needFile(ctx, q, at)
+	})
 }
 
 const fileFactsSQL = `
@@ -141,12 +146,13 @@ func (s *Store) Imports(ctx context.Context, at graph.FileRef) ([]domain.Import,
 	if err := graph.CheckVersion(at.Repo, at.Version); err != nil {
 		return nil, err
 	}
-	outlines, err := collect(ctx, s.pool, "load imports", pgx.RowTo[[]byte], fileFactsSQL, fileArgs(at))
+	outlines, err := answer(ctx, s, func(q querier) ([][]byte, error) {
+		return collect(ctx, q, "load imports", pgx.RowTo[[]byte], fileFactsSQL, fileArgs(at))
+	}, func(q querier) error {
+		return absentFile(ctx, q, at)
+	})
 	if err != nil {
 		return nil, err
-	}
-	if len(outlines) == 0 {
-		return nil, s.absentFile(ctx, at)
 	}
 	facts, err := joinFacts(outlines[0], nil)
 	if err != nil {
@@ -156,10 +162,10 @@ func (s *Store) Imports(ctx context.Context, at graph.FileRef) ([]domain.Import,
 }
 
 // needFile is nil where the file exists, else its not_found.
-func (s *Store) needFile(ctx context.Context, at graph.FileRef) error {
-	found, err := collect(ctx, s.pool, "look for file", pgx.RowTo[[]byte], fileFactsSQL, fileArgs(at))
+func needFile(ctx context.Context, q querier, at graph.FileRef) error {
+	found, err := collect(ctx, q, "look for file", pgx.RowTo[[]byte], fileFactsSQL, fileArgs(at))
 	if err == nil && len(found) == 0 {
-		err = s.absentFile(ctx, at)
+		err = absentFile(ctx, q, at)
 	}
 	return err
 }

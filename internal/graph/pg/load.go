@@ -28,7 +28,7 @@ func (s *Store) Stage(ctx context.Context, spec graph.VersionSpec) (graph.Loader
 	if err := graph.CheckVersion(spec.Repo, spec.Tag); err != nil {
 		return nil, err
 	}
-	repo, err := s.repositoryID(ctx, spec.Repo)
+	repo, err := repositoryID(ctx, s.pool, spec.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (l *loader) Missing(ctx context.Context, ids []graph.ResolvedID) ([]graph.R
 	if err != nil {
 		return nil, err
 	}
-	return without(ids, keys, stored), nil
+	return notStored(ids, keys, stored), nil
 }
 
 // staged is a file on its way into the database.

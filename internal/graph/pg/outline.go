@@ -32,19 +32,21 @@ from counts c, lateral (
 order by c.n desc, f.path collate "C", s.start_line`
 )
 
-// Outline sums a version up. It is worked out once for each snapshot and process.
+// Outline sums a version up. Those asked for last are kept.
 func (s *Store) Outline(ctx context.Context, repo, version string) (graph.Outline, error) {
 	v, err := s.Version(ctx, repo, version)
 	if err != nil {
 		return graph.Outline{}, err
 	}
-	if cached, ok := s.outlines.Load(v.ID); ok {
-		outline := cached.(graph.Outline)
-		outline.Version = v
-		return outline, nil
+	if cached, ok := s.outlines.Get(v.ID); ok {
+		cached.Version = v
+		return cached, nil
 	}
 	var outline graph.Outline
 	err = s.reading(ctx, func(tx pgx.Tx) error {
+		if v, err = loadVersion(ctx, tx, repo, version); err != nil {
+			return err
+		}
 		type file struct {
 			Path, Language string
 			Symbols        int
@@ -73,7 +75,7 @@ func (s *Store) Outline(ctx context.Context, repo, version string) (graph.Outlin
 		return nil
 	})
 	if err == nil {
-		s.outlines.Store(v.ID, outline)
+		s.outlines.Put(v.ID, outline)
 	}
 	return outline, err
 }

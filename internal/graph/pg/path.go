@@ -22,16 +22,14 @@ func (s *Store) Path(ctx context.Context, from, to graph.SymbolRef, depth int) (
 		}
 	}
 	var sites []graph.Site
-	var absent *graph.SymbolRef
 	err := s.reading(ctx, func(tx pgx.Tx) error {
 		ends, err := seedsOf(ctx, tx, from, to)
 		if err != nil {
 			return err
 		}
-		for i, ref := range []*graph.SymbolRef{&from, &to} {
+		for i, ref := range []graph.SymbolRef{from, to} {
 			if len(ends[i]) == 0 {
-				absent = ref
-				return nil
+				return needSymbol(ctx, tx, ref)
 			}
 		}
 		search := pathSearch{tx: tx, version: ends[0][0].Version, repo: from.Repo, tag: from.Version}
@@ -41,9 +39,6 @@ func (s *Store) Path(ctx context.Context, from, to graph.SymbolRef, depth int) (
 		}
 		return err
 	})
-	if err == nil && absent != nil {
-		err = s.needSymbol(ctx, *absent)
-	}
 	return sites, err
 }
 

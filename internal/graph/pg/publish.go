@@ -44,7 +44,7 @@ func (s *Store) Reserve(ctx context.Context, spec graph.VersionSpec) (int64, err
 
 // PublishAs makes the version the live one of its tag, for a graph that is kept elsewhere.
 func (s *Store) PublishAs(ctx context.Context, id int64, spec graph.VersionSpec, files []graph.VersionFile, symbols int) (domain.VersionDetail, error) {
-	repo, err := s.repositoryID(ctx, spec.Repo)
+	repo, err := repositoryID(ctx, s.pool, spec.Repo)
 	if err != nil {
 		return domain.VersionDetail{}, err
 	}
@@ -79,7 +79,7 @@ func (s *Store) publish(ctx context.Context, p publication) (domain.VersionDetai
 			return err
 		}
 		var err error
-		detail, err = s.version(ctx, tx, p.spec.Repo, p.spec.Tag)
+		detail, err = loadVersion(ctx, tx, p.spec.Repo, p.spec.Tag)
 		return err
 	})
 	if err != nil {

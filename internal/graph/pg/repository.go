@@ -2,7 +2,6 @@ package pg
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -59,7 +58,7 @@ func (s *Store) Repository(ctx context.Context, name string) (domain.Repository,
 		return domain.Repository{}, err
 	}
 	if len(repos) == 0 {
-		return domain.Repository{}, s.unknownRepository(ctx, name)
+		return domain.Repository{}, unknownRepository(ctx, s.pool, name)
 	}
 	return repos[0], nil
 }
@@ -95,20 +94,19 @@ func scanRepository(row pgx.CollectableRow) (domain.Repository, error) {
 }
 
 // repositoryID gives the id of a repository, or not_found.
-func (s *Store) repositoryID(ctx context.Context, name string) (int32, error) {
-	var id int32
-	err := s.pool.QueryRow(ctx, `select id from repositories where name = $1`, name).Scan(&id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, s.unknownRepository(ctx, name)
-	}
+func repositoryID(ctx context.Context, q querier, name string) (int32, error) {
+	found, err := collect(ctx, q, "look up repository "+name, pgx.RowTo[int32], `select id from repositories where name = $1`, name)
 	if err != nil {
-		return 0, fault(fmt.Errorf("look up repository %s: %w", name, err))
+		return 0, err
 	}
-	return id, nil
+	if len(found) == 0 {
+		return 0, unknownRepository(ctx, q, name)
+	}
+	return found[0], nil
 }
 
-func (s *Store) unknownRepository(ctx context.Context, name string) error {
-	names, err := collect(ctx, s.pool, "list repositories", pgx.RowTo[string], `select name from repositories order by name`)
+func unknownRepository(ctx context.Context, q querier, name string) error {
+	names, err := collect(ctx, q, "list repositories", pgx.RowTo[string], `select name from repositories order by name`)
 	if err != nil {
 		return err
 	}

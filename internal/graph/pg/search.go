@@ -29,20 +29,19 @@ func (s *Store) SearchSymbols(ctx context.Context, q graph.SymbolQuery) ([]graph
 	}
 	ready.Folded = clean(ready.Folded)
 	search := search{Search: ready}
-	search.versions, err = s.Snapshots(ctx, q.Repos, q.Versions)
-	if err != nil || len(search.versions) == 0 {
-		return nil, false, err
-	}
-	hits, err := s.runSearch(ctx, search, search.literal())
+	var hits []graph.Hit
+	err = s.over(ctx, q.Versions, func(chosen []graph.Snapshot) (present bool, err error) {
+		search.versions = chosen
+		hits, present, err = s.runSearch(ctx, search, search.literal())
+		if err != nil || !present || !search.WantsAlike(len(hits)) {
+			return present, err
+		}
+		alike, present, err := s.runSearch(ctx, search, search.alike())
+		hits = graph.MergeHits(hits, alike)
+		return present, err
+	})
 	if err != nil {
 		return nil, false, err
-	}
-	if search.WantsAlike(len(hits)) {
-		alike, err := s.runSearch(ctx, search, search.alike())
-		if err != nil {
-			return nil, false, err
-		}
-		hits = graph.MergeHits(hits, alike)
 	}
 	truncated := len(hits) > search.Limit
 	return hits[:min(len(hits), search.Limit)], truncated, nil
@@ -132,17 +131,14 @@ type ranked struct {
 	rank int16
 }
 
-func (s *Store) runSearch(ctx context.Context, q search, c condition) ([]graph.Hit, error) {
-	args := c.args
+// runSearch gives the hits, and whether the versions were all listed while it looked.
+func (s *Store) runSearch(ctx context.Context, q search, c condition) (hits []graph.Hit, present bool, err error) {
+	args, ids := c.args, versionIDs(q.versions)
 	args["limit"] = q.Limit + 1
 	sql := manyVersionsSQL
-	if len(q.versions) == 1 {
-		sql, args["version"] = oneVersionSQL, q.versions[0].ID
+	if len(ids) == 1 {
+		sql, args["version"] = oneVersionSQL, ids[0]
 	} else {
-		ids := make([]int32, len(q.versions))
-		for i, v := range q.versions {
-			ids[i] = int32(v.ID)
-		}
 		args["versions"] = ids
 	}
 	qualified := "true"
@@ -153,7 +149,7 @@ func (s *Store) runSearch(ctx context.Context, q search, c condition) ([]graph.H
 		args["place_like"] = likeLiteral(strings.ReplaceAll(qualifier, ".", "/"))
 	}
 	sql = fmt.Sprintf(sql, c.tier, c.likeness, c.where, kindFilter(q.Kinds()), qualified) + foundSQL
-	found, err := collect(ctx, s.pool, "search symbols", func(row pgx.CollectableRow) (ranked, error) {
+	found, present, err := whilePresent(ctx, s, "search symbols", func(row pgx.CollectableRow) (ranked, error) {
 		var h hitRow
 		var r ranked
 		var tier int
@@ -166,13 +162,13 @@ func (s *Store) runSearch(ctx context.Context, q search, c condition) ([]graph.H
 		r.Hit = h.hit(v.Repo, v.Tag)
 		r.Score = graph.TierScore(tier, float64(likeness))
 		return r, nil
-	}, sql, args)
+	}, ids, sql, args)
 	slices.SortFunc(found, compareRanked)
-	hits := make([]graph.Hit, len(found))
+	hits = make([]graph.Hit, len(found))
 	for i, r := range found {
 		hits[i] = r.Hit
 	}
-	return hits, err
+	return hits, present, err
 }
 
 func compareRanked(a, b ranked) int {

@@ -13,15 +13,14 @@
 //
 // A version is written under a new id and made live in the same transaction that retires the
 // one before it. A question about one version is one SQL statement, or one snapshot, so that
-// it sees either. A search chooses its versions first and then asks for their ids: it sees
-// those versions, or, where they are superseded and swept in between, less of them.
+// it sees either. A search chooses its versions first and then asks for their ids, whose
+// content never changes; where one was superseded and swept meanwhile, it begins anew.
 // What nothing refers to any more is removed afterwards (sweep.go).
 package pg
 
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,7 +34,7 @@ import (
 type Store struct {
 	pool     *pgxpool.Pool
 	warn     func(error)
-	outlines sync.Map // version id → graph.Outline: snapshots never change
+	outlines *graph.OutlineCache
 }
 
 var (
@@ -53,7 +52,7 @@ func OnSweepError(warn func(error)) Option { return func(s *Store) { s.warn = wa
 
 // New gives a Store on a migrated database.
 func New(pool *pgxpool.Pool, options ...Option) *Store {
-	s := &Store{pool: pool, warn: func(error) {}}
+	s := &Store{pool: pool, warn: func(error) {}, outlines: graph.NewOutlineCache(graph.OutlineCacheBytes)}
 	for _, option := range options {
 		option(s)
 	}

@@ -151,7 +151,7 @@ func (s *Store) dropBlobs(ctx context.Context, blobs []int32, wanted time.Durati
 
 // DeleteRepository removes a repository with its versions, and blobs that no other uses.
 func (s *Store) DeleteRepository(ctx context.Context, name string) error {
-	repo, err := s.repositoryID(ctx, name)
+	repo, err := repositoryID(ctx, s.pool, name)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -39,17 +40,26 @@ func (s *Store) SearchText(ctx context.Context, q graph.TextQuery) (graph.TextPa
 	if err != nil {
 		return graph.TextPage{}, err
 	}
-	texts, err := s.textsOf(ctx, q)
+	paths, err := graph.Glob(q.PathGlob)
 	if err != nil {
 		return graph.TextPage{}, err
 	}
 	timed, cancel := context.WithTimeout(ctx, textTime)
 	defer cancel()
-	scan := textScan{store: s, matcher: matcher, context: q.Context}
-	if q.Regexp {
-		scan.enough = q.Limit + 1
-	}
-	found, err := scan.run(timed, texts)
+	var found []graph.TextMatch
+	err = s.over(ctx, q.Versions, func(chosen []graph.Snapshot) (present bool, err error) {
+		found = nil
+		texts, present, err := s.textsOf(timed, chosen, paths)
+		if err != nil || !present {
+			return present, err
+		}
+		scan := textScan{store: s, matcher: matcher, context: q.Context}
+		if q.Regexp {
+			scan.enough = q.Limit + 1
+		}
+		found, err = scan.run(timed, texts)
+		return !scan.swept, err
+	})
 	page := graph.TextPage{}
 	if errors.Is(timed.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 		page.TimedOut, page.Truncated, err = true, true, nil
@@ -114,21 +124,11 @@ join source_blobs b on b.id = f.blob_id
 where b.text is not null
 order by l.pos, f.path collate "C"`
 
-// textsOf lists the files that a query covers, each content of a path once.
-func (s *Store) textsOf(ctx context.Context, q graph.TextQuery) ([]textFile, error) {
-	matcher, err := graph.Glob(q.PathGlob)
-	if err != nil {
-		return nil, err
-	}
-	versions, err := s.Snapshots(ctx, q.Repos, q.Versions)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]int32, len(versions))
-	for i, v := range versions {
-		ids[i] = int32(v.ID)
-	}
-	rows, err := collect(ctx, s.pool, "list texts", func(row pgx.CollectableRow) (textFile, error) {
+// textsOf lists the files of versions whose paths match, each content of a path once, and says
+// whether the versions were all listed meanwhile.
+func (s *Store) textsOf(ctx context.Context, versions []graph.Snapshot, paths *regexp.Regexp) (texts []textFile, present bool, err error) {
+	ids := versionIDs(versions)
+	texts, present, err = whilePresent(ctx, s, "list texts", func(row pgx.CollectableRow) (textFile, error) {
 		var f textFile
 		var pos int64
 		err := row.Scan(&f.blob, &f.size, &f.ref.Path, &pos)
@@ -136,11 +136,8 @@ func (s *Store) textsOf(ctx context.Context, q graph.TextQuery) ([]textFile, err
 			f.ref.Repo, f.ref.Version = versions[pos-1].Repo, versions[pos-1].Tag
 		}
 		return f, err
-	}, textsSQL, pgx.NamedArgs{"versions": ids})
-	if err != nil || q.PathGlob == "" {
-		return rows, err
-	}
-	return slices.DeleteFunc(rows, func(f textFile) bool { return !matcher.MatchString(f.ref.Path) }), nil
+	}, ids, textsSQL, pgx.NamedArgs{"versions": ids})
+	return slices.DeleteFunc(texts, func(f textFile) bool { return !paths.MatchString(f.ref.Path) }), present, err
 }
 
 // textScan reads files in batches, several at a time, and keeps their matches in order.
@@ -154,6 +151,7 @@ type textScan struct {
 	found [][]graph.TextMatch // by batch; nil while it is being read
 	kept  int                 // matches of all batches
 	done  bool
+	swept bool // a content is gone: its version was swept
 }
 
 func (t *textScan) run(ctx context.Context, files []textFile) ([]graph.TextMatch, error) {
@@ -166,8 +164,8 @@ func (t *textScan) run(ctx context.Context, files []textFile) ([]graph.TextMatch
 			break
 		}
 		group.Go(func() error {
-			matches, err := t.read(ctx, batch)
-			t.note(i, matches)
+			matches, present, err := t.read(ctx, batch)
+			t.note(i, matches, present || err != nil)
 			return err
 		})
 	}
@@ -181,8 +179,9 @@ func (t *textScan) finished() bool {
 	return t.done
 }
 
-// note keeps the matches of batch i, and sees whether the batches from the first on hold enough.
-func (t *textScan) note(i int, matches []graph.TextMatch) {
+// note keeps the matches of batch i, and sees whether the batches from the first on hold
+// enough, or a content was not present any more.
+func (t *textScan) note(i int, matches []graph.TextMatch, present bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if matches == nil {
@@ -197,7 +196,8 @@ func (t *textScan) note(i int, matches []graph.TextMatch) {
 		}
 		inOrder += len(batch)
 	}
-	t.done = t.done || t.kept > textCap || t.enough > 0 && inOrder >= t.enough
+	t.swept = t.swept || !present
+	t.done = t.done || t.swept || t.kept > textCap || t.enough > 0 && inOrder >= t.enough
 }
 
 func batchesOf(files []textFile) [][]textFile {
@@ -215,8 +215,8 @@ func batchesOf(files []textFile) [][]textFile {
 	return batches
 }
 
-// read fetches a batch's texts and matches them.
-func (t *textScan) read(ctx context.Context, batch []textFile) ([]graph.TextMatch, error) {
+// read fetches a batch's texts and matches them; it says whether all were present.
+func (t *textScan) read(ctx context.Context, batch []textFile) (found []graph.TextMatch, present bool, err error) {
 	ids := make([]int32, len(batch))
 	for i, f := range batch {
 		ids[i] = f.blob
@@ -228,24 +228,27 @@ func (t *textScan) read(ctx context.Context, batch []textFile) ([]graph.TextMatc
 	rows, err := collect(ctx, t.store.pool, "read texts", pgx.RowToStructByPos[row],
 		`select id, text from source_blobs where id = any($1)`, ids)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	packed := make(map[int32][]byte, len(rows))
 	for _, r := range rows {
 		packed[r.ID] = r.Text
 	}
-	var found []graph.TextMatch
 	for _, f := range batch {
 		if ctx.Err() != nil {
-			return found, ctx.Err()
+			return found, true, ctx.Err()
 		}
-		text, err := decompress(packed[f.blob])
+		there, ok := packed[f.blob]
+		if !ok {
+			return nil, false, nil
+		}
+		text, err := decompress(there)
 		if err != nil {
-			return found, domain.Wrap(domain.CodeInternal, err, "the text of %s is damaged", f.ref.Path)
+			return found, true, domain.Wrap(domain.CodeInternal, err, "the text of %s is damaged", f.ref.Path)
 		}
 		found = append(found, t.matches(f, text)...)
 	}
-	return found, nil
+	return found, true, nil
 }
 
 // matches gives a file's matches with their surroundings.

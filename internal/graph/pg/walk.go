@@ -118,7 +118,7 @@ func (s *Store) sites(ctx context.Context, ref graph.SymbolRef, limit int, sql s
 		graph.Site
 		depth int
 	}
-	found, err := collect(ctx, s.pool, "follow edges", func(row pgx.CollectableRow) (deep, error) {
+	scan := func(row pgx.CollectableRow) (deep, error) {
 		var d deep
 		var h hitRow
 		var kind, how int16
@@ -126,12 +126,14 @@ func (s *Store) sites(ctx context.Context, ref graph.SymbolRef, limit int, sql s
 		d.Hit = h.hit(ref.Repo, ref.Version)
 		d.Kind, d.How = decoded(edgeKinds, kind), decoded(hows, how)
 		return d, err
-	}, sql, args)
+	}
+	found, err := answer(ctx, s, func(q querier) ([]deep, error) {
+		return collect(ctx, q, "follow edges", scan, sql, args)
+	}, func(q querier) error {
+		return needSymbol(ctx, q, ref)
+	})
 	if err != nil {
 		return nil, false, err
-	}
-	if len(found) == 0 {
-		return nil, false, s.needSymbol(ctx, ref)
 	}
 	truncated := len(found) > limit
 	slices.SortStableFunc(found, func(a, b deep) int {
@@ -146,9 +148,12 @@ func (s *Store) sites(ctx context.Context, ref graph.SymbolRef, limit int, sql s
 }
 
 // needSymbol is nil where ref means a symbol, else the not_found of it.
-func (s *Store) needSymbol(ctx context.Context, ref graph.SymbolRef) error {
-	hits, err := s.FindSymbols(ctx, ref)
+func needSymbol(ctx context.Context, q querier, ref graph.SymbolRef) error {
+	hits, err := findNamed(ctx, q, ref)
 	if err != nil || len(hits) > 0 {
+		return err
+	}
+	if err := needVersion(ctx, q, ref.Repo, ref.Version); err != nil {
 		return err
 	}
 	return graph.NoSymbol(ref)

@@ -106,7 +106,7 @@ create table symbols (
     start_line int      not null,
     end_line   int      not null,
     repo_id    int      not null,
-    kind       smallint not null,            -- index into the list of kinds in code.go
+    kind       smallint not null,            -- index into the list of kinds in kind.go
     rank       smallint not null,            -- which of several equal hits comes first
     class      boolean  not null,
     exported   boolean  not null,
