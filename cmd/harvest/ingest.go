@@ -48,7 +48,7 @@ written into the command line or the address, and kept encrypted for later readi
 	flags.BoolVar(&s.AllTags, "all-tags", false, "read every tag")
 	flags.BoolVar(&s.Worktree, "worktree", false, "read the folder as it lies, with uncommitted changes")
 	flags.StringVar(&s.Watch, "watch", "", "look for changes this often, such as 5m, or \"off\": no more")
-	flags.StringVar(&secret.tokenEnv, "token-env", "", "environment variable that holds a token for an https address")
+	flags.StringVar(&secret.tokenEnv, "token-env", "", "environment variable that holds a token for an https address, or NAME:TOKEN where the host wants a name")
 	flags.StringVar(&secret.sshKey, "ssh-key", "", "file of a private key without passphrase, for an ssh address")
 	return c
 }

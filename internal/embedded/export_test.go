@@ -29,3 +29,6 @@ func CheckRoomOf(dir string, least int64) error { return checkRoom(dir, least) }
 
 // OrBelow is what puts a full disk before an error, with another bound.
 func OrBelow(least int64, err error, dirs ...string) error { return orBelow(least, err, dirs...) }
+
+// BinaryRepository is where builds of PostgreSQL are fetched from.
+var BinaryRepository = binaryRepository

@@ -10,14 +10,23 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// binaryRepository is where the builds of PostgreSQL are published.
-const binaryRepository = "https://repo1.maven.org/maven2"
+// binaryRepository is where the module finds the builds of PostgreSQL when nobody says
+// otherwise; it does not tell by itself. "" where a later module keeps it elsewhere: then it
+// fetches without being watched.
+func binaryRepository() string {
+	own := reflect.ValueOf(embeddedpostgres.DefaultConfig()).FieldByName("binaryRepositoryURL")
+	if !own.IsValid() || own.Kind() != reflect.String {
+		return ""
+	}
+	return own.String()
+}
 
 // fetchable names, per major version, the build that is fetched where none is installed.
 var fetchable = map[int]embeddedpostgres.PostgresVersion{
@@ -56,9 +65,17 @@ func FetchPostgres(ctx context.Context, cacheDir string, major int, report Progr
 	b, ok = inspectBinaries(ctx, filepath.Join(home, "bin"))
 	if !ok {
 		return b, domain.Wrap(domain.CodeUnavailable, cause,
-			"PostgreSQL %s could not be fetched from %s; install PostgreSQL, or set DATABASE_URL", version, binaryRepository)
+			"PostgreSQL %s could not be fetched%s; install PostgreSQL, or set DATABASE_URL", version, whence())
 	}
 	return b, nil
+}
+
+// whence says where builds come from, as far as that is known.
+func whence() string {
+	if from := binaryRepository(); from != "" {
+		return " from " + from
+	}
+	return ""
 }
 
 // fetchInto has the module download, check and unpack a build. The module does that only
@@ -79,26 +96,29 @@ func fetchInto(home, cacheDir string, version embeddedpostgres.PostgresVersion, 
 	if err := os.WriteFile(filepath.Join(data, "PG_VERSION"), []byte(major), 0o600); err != nil {
 		return fmt.Errorf("write the scratch folder: %w", err)
 	}
-	meter, port, err := startMeter(s)
-	if err != nil {
-		return err
+	config := embeddedpostgres.DefaultConfig()
+	if from := binaryRepository(); from != "" {
+		meter, port, err := startMeter(from, s)
+		if err != nil {
+			return err
+		}
+		defer meter.Close()
+		config = config.BinaryRepositoryURL(fmt.Sprintf("http://127.0.0.1:%d", port))
 	}
-	defer meter.Close()
-	return embeddedpostgres.NewDatabase(embeddedpostgres.DefaultConfig().
+	return embeddedpostgres.NewDatabase(config.
 		Version(version).
 		Port(freePort()).
 		CachePath(cacheDir).
 		RuntimePath(filepath.Join(scratch, "run")).
 		BinariesPath(home).
 		DataPath(data).
-		Logger(io.Discard).
-		BinaryRepositoryURL(fmt.Sprintf("http://127.0.0.1:%d", port))).Start()
+		Logger(io.Discard)).Start()
 }
 
 // startMeter passes the module's requests on to the repository and counts the bytes of
 // its answers into s: the module itself doesn't say how far it is.
-func startMeter(s *step) (*http.Server, int, error) {
-	upstream, err := url.Parse(binaryRepository)
+func startMeter(from string, s *step) (*http.Server, int, error) {
+	upstream, err := url.Parse(from)
 	if err != nil {
 		return nil, 0, fmt.Errorf("parse the repository's address: %w", err)
 	}

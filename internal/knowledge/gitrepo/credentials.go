@@ -14,8 +14,7 @@ import (
 // Credentials open a private repository. The zero value is no credentials. They reach git by
 // its environment and by a file of mode 0600, never by the command line.
 type Credentials struct {
-	Username   string // for Token; "" is "x-access-token", which the large hosts take
-	Token      string // https: a personal access token or password
+	Token      string // https: a personal access token or password, as NAME:TOKEN where the host wants a name of its own
 	SSHKey     []byte // ssh: a private key without passphrase, as text
 	SSHKeyPath string // ssh: the path of such a key
 }
@@ -58,16 +57,24 @@ func (c Credentials) header(addr Address) []string {
 	if err != nil {
 		return nil
 	}
-	user := c.Username
-	if user == "" {
-		user = "x-access-token"
-	}
-	basic := base64.StdEncoding.EncodeToString([]byte(user + ":" + c.Token))
+	basic := base64.StdEncoding.EncodeToString([]byte(c.login()))
 	return []string{
 		"GIT_CONFIG_COUNT=2",
 		"GIT_CONFIG_KEY_0=http.https://" + u.Host + "/.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: Basic " + basic,
 		"GIT_CONFIG_KEY_1=http.followRedirects", "GIT_CONFIG_VALUE_1=false",
 	}
+}
+
+// anyUser stands for the name of those whose hosts judge the token alone, as GitHub and GitLab
+// do with personal ones.
+const anyUser = "x-access-token"
+
+// login gives what basic authorization is made of.
+func (c Credentials) login() string {
+	if name, _, named := strings.Cut(c.Token, ":"); named && name != "" {
+		return c.Token
+	}
+	return anyUser + ":" + strings.TrimPrefix(c.Token, ":")
 }
 
 func writeKey(key []byte) (path string, clean func(), err error) {
@@ -105,7 +112,7 @@ func (c Credentials) check(addr Address) error {
 	if c.Token != "" && scheme != "https" {
 		return domain.Invalid("token", "a token is for https addresses only")
 	}
-	if strings.ContainsAny(c.Username+c.Token, "\r\n\x00") {
+	if strings.ContainsAny(c.Token, "\r\n\x00") {
 		return domain.Invalid("token", "the token holds a line break")
 	}
 	if (len(c.SSHKey) > 0 || c.SSHKeyPath != "") && scheme != "ssh" {

@@ -245,8 +245,8 @@ func TestFetchIsCanceled(t *testing.T) {
 	}
 }
 
-// privateHTTPS serves a repository to those who bring the token.
-func privateHTTPS(t *testing.T, dir, token string) (addr gitrepo.Address, environ []string) {
+// privateHTTPS serves a repository to those who bring the token under that name.
+func privateHTTPS(t *testing.T, dir, name, token string) (addr gitrepo.Address, environ []string) {
 	t.Helper()
 	execPath, err := exec.Command("git", "--exec-path").Output()
 	if err != nil {
@@ -257,7 +257,7 @@ func privateHTTPS(t *testing.T, dir, token string) (addr gitrepo.Address, enviro
 		Env:  []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 	}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, password, _ := r.BasicAuth(); password != token {
+		if user, password, _ := r.BasicAuth(); user != name || password != token {
 			w.Header().Set("WWW-Authenticate", "Basic")
 			w.WriteHeader(http.StatusUnauthorized)
 			return
@@ -277,7 +277,7 @@ func TestTokenOpensAPrivateRepository(t *testing.T) {
 	o := newOrigin(t)
 	o.write("a.txt", "a")
 	commit := o.commit("one")
-	addr, environ := privateHTTPS(t, o.dir, "s3cret")
+	addr, environ := privateHTTPS(t, o.dir, "x-access-token", "s3cret")
 	dir := filepath.Join(t.TempDir(), "mirrors")
 	store := gitrepo.NewStore(gitrepo.Config{Dir: dir, Environ: environ})
 
@@ -307,6 +307,21 @@ func TestTokenOpensAPrivateRepository(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// Hosts that know tokens by a name get it before the token.
+func TestTokenWithAName(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	commit := o.commit("one")
+	addr, environ := privateHTTPS(t, o.dir, "deploy", "s3:cret")
+	store := gitrepo.NewStore(gitrepo.Config{Dir: filepath.Join(t.TempDir(), "mirrors"), Environ: environ})
+	for token, code := range map[string]domain.Code{"deploy:s3:cret": "", "s3:cret": domain.CodeForbidden, ":s3:cret": domain.CodeForbidden} {
+		_, refs, err := store.Fetch(t.Context(), gitrepo.Request{Address: addr, Credentials: gitrepo.Credentials{Token: token}})
+		if domain.CodeOf(err) != code || err == nil && refs[0].Commit != commit {
+			t.Errorf("with token %q: %v, %v", token, refs, err)
+		}
 	}
 }
 
