@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -47,7 +49,8 @@ func beParent(dir string) {
 			os.Exit(1)
 		}
 		_ = json.NewEncoder(os.Stdout).Encode(running{DSN: s.DSN("postgres")})
-		select {}
+		waitWith(s)
+		return
 	}
 	s, err := embedded.Start(context.Background(), options(dir))
 	if err != nil {
@@ -55,7 +58,16 @@ func beParent(dir string) {
 		os.Exit(1)
 	}
 	_ = json.NewEncoder(os.Stdout).Encode(running{s.DSN(), s.TemporalAddress(), s.PIDs()})
-	select {}
+	waitWith(s)
+}
+
+// waitWith waits to be killed, and holds servers meanwhile: what nobody holds is collected, and
+// its pipes are closed, which ends the servers.
+func waitWith(servers any) {
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	<-end
+	runtime.KeepAlive(servers)
 }
 
 // startParent runs a parent and gives its process and what it told.
