@@ -93,6 +93,9 @@ type Reference struct {
 	// result ("name()") or an element of a container ("[]"). So c.http, of a parameter
 	// c *Client whose struct is declared elsewhere, is "*Client!http"; the variable of
 	// "for _, s := range NewPool().Servers" is "NewPool()!Servers![]".
+	//
+	// Of a plain call of a local variable, "=" and a chain say from which field or variable of
+	// the package it took its function: "=commands![]!run", "=Server!onMiss".
 	RecvType string   `json:"recv_type,omitempty"`
 	Kind     EdgeKind `json:"kind"` // calls or uses
 	Line     int      `json:"line"`
@@ -102,6 +105,34 @@ type Reference struct {
 	Local bool `json:"local,omitempty"`
 }
 
+// Conformance is a supertype that a file gives to a type which it does not define: Rust's
+// "impl Trait for Type".
+type Conformance struct {
+	Type string  `json:"type"` // as written
+	Base TypeRef `json:"base"`
+}
+
+// Export is a name under which a module hands on one of its own, where it differs:
+// "export default createServer".
+type Export struct {
+	Name string `json:"name"` // in the file, dotted
+	As   string `json:"as"`   // "default"
+}
+
+// Given is a function that is given to a variable or a field: by an initializer, an
+// assignment, or as an element of what the variable or field holds.
+type Given struct {
+	Owner string `json:"owner,omitempty"` // whose field Name is: a type or a chain, see Reference.RecvType; "" for a variable of a package
+	Name  string `json:"name"`            // the field or the variable: "OnClose", "pkg.Hook"
+	// Value is the function: "f", "pkg.F", or a method as a chain whose last step it is:
+	// "*Server!handle"; LiteralFunction for one that is written out there.
+	Value string `json:"value"`
+}
+
+// LiteralFunction is the Value of a Given that is a function literal. A variable that has one
+// stands for it.
+const LiteralFunction = "func{}"
+
 // FileFacts is all that parsing one blob tells, without looking at any other file.
 type FileFacts struct {
 	Language   string      `json:"language"`          // "" where no grammar applies
@@ -109,7 +140,12 @@ type FileFacts struct {
 	Symbols    []Symbol    `json:"symbols,omitempty"` // in order of position
 	Imports    []Import    `json:"imports,omitempty"`
 	References []Reference `json:"references,omitempty"`
-	Errors     int         `json:"errors,omitempty"` // syntax errors the parser stepped over
+	// Conformances, Exports and Givens are what a file says of symbols apart from their
+	// definitions. Other files see it.
+	Conformances []Conformance `json:"conformances,omitempty"`
+	Exports      []Export      `json:"exports,omitempty"`
+	Givens       []Given       `json:"givens,omitempty"`
+	Errors       int           `json:"errors,omitempty"` // syntax errors the parser stepped over
 	// Surface is a hash of what other files can see of this one where that is more than the
 	// fields above; a change inside a function's body leaves it alone.
 	Surface string `json:"surface,omitempty"`

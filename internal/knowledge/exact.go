@@ -56,9 +56,13 @@ type spot struct {
 // merge puts the type checker's word over that of names: what it judged is as it says, what
 // it could not judge stays.
 func (w *world) merge(r resolution, a *gotypes.Answers) []domain.Edge {
-	judged := make(map[spot]bool, len(a.Calls))
+	judged, values := make(map[spot]bool, len(a.Calls)), map[spot]bool{}
 	for _, c := range a.Calls {
-		judged[spot{c.Line, c.Name}] = true
+		if c.Value && !c.Assigned {
+			values[spot{c.Line, c.Name}] = true // of functions given to it elsewhere the checker knows nothing
+		} else {
+			judged[spot{c.Line, c.Name}] = true
+		}
 	}
 	used := map[domain.SymbolKey]bool{}
 	for _, u := range a.Uses {
@@ -70,6 +74,8 @@ func (w *world) merge(r resolution, a *gotypes.Answers) []domain.Edge {
 	for _, e := range r.edges {
 		switch {
 		case e.Kind == domain.EdgeCalls && judged[spot{e.Line, nameOf(e.To.Local)}]:
+			continue
+		case e.Kind == domain.EdgeCalls && e.How == domain.HowName && values[spot{e.Line, nameOf(e.To.Local)}]:
 			continue
 		case e.Kind == domain.EdgeImplements:
 			continue
@@ -91,7 +97,10 @@ func (w *world) merge(r resolution, a *gotypes.Answers) []domain.Edge {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Line, b.Line), strings.Compare(string(a.Kind), string(b.Kind)),
 			strings.Compare(a.To.Path, b.To.Path), strings.Compare(a.To.Local, b.To.Local))
 	})
-	return edges
+	return slices.CompactFunc(edges, func(a, b domain.Edge) bool {
+		a.How = b.How
+		return a == b
+	})
 }
 
 func (w *world) calls(r resolution, calls []gotypes.Call) []domain.Edge {

@@ -72,6 +72,9 @@ func outlineHash(facts *domain.FileFacts) string {
 	locals := domain.LocalNames(facts.Symbols)
 	for i, s := range facts.Symbols {
 		line("s %s\x00%s\x00%s\x00%t\n", locals[i], s.Kind, s.Type, s.Exported)
+		if s.Kind.Function() || s.Kind.Class() { // whose parameters count
+			line("p %s\n", s.Signature)
+		}
 		for _, b := range s.Bases {
 			line("b %s\x00%s\n", b.Name, b.Kind)
 		}
@@ -81,6 +84,15 @@ func outlineHash(facts *domain.FileFacts) string {
 	}
 	for _, im := range facts.Imports {
 		line("i %s\x00%s\x00%s\n", im.Target, im.Name, im.Alias)
+	}
+	for _, c := range facts.Conformances {
+		line("c %s\x00%s\x00%s\n", c.Type, c.Base.Name, c.Base.Kind)
+	}
+	for _, e := range facts.Exports {
+		line("e %s\x00%s\n", e.Name, e.As)
+	}
+	for _, g := range facts.Givens {
+		line("g %s\x00%s\x00%s\n", g.Owner, g.Name, g.Value)
 	}
 	return short(h)
 }

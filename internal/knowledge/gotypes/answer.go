@@ -30,6 +30,7 @@ type Call struct {
 	// Assigned says that a variable is called, and that the target is all that it was ever
 	// given.
 	Assigned bool
+	Value    bool // a variable is called
 }
 
 // Use is a mention of a type of the repository.
@@ -77,6 +78,7 @@ func (p *Program) call(n *ast.CallExpr, info *types.Info, given map[types.Object
 	case *types.Func:
 		c.Target, _ = p.symbolOf(obj)
 	case *types.Var:
+		c.Value = true
 		if f := given[obj]; f != nil {
 			c.Target, c.Assigned = p.symbolOf(f)
 		}

@@ -76,6 +76,15 @@ func render(f domain.FileFacts) string {
 		note(&b, " as ", i.Alias)
 		b.WriteByte('\n')
 	}
+	for _, c := range f.Conformances {
+		fmt.Fprintf(&b, "%s %s: %s (%d)\n", c.Base.Kind, c.Type, c.Base.Name, c.Base.Line)
+	}
+	for _, e := range f.Exports {
+		fmt.Fprintf(&b, "export %s as %s\n", e.Name, e.As)
+	}
+	for _, g := range f.Givens {
+		fmt.Fprintf(&b, "given %s.%s: %s\n", g.Owner, g.Name, g.Value)
+	}
 	b.WriteString("\nat file level\n")
 	renderReferences(&b, f, -1)
 	names := domain.LocalNames(f.Symbols)

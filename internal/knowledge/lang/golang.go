@@ -49,6 +49,8 @@ func goRules() rules {
 			"call_expression":                goCall,
 			"keyed_element":                  goKeyed,
 			"selector_expression":            goSelector,
+			"assignment_statement":           goAssignment,
+			"type_conversion_expression":     goConversion,
 		},
 	}
 }
@@ -286,6 +288,22 @@ func goValue(w *walker, n int) {
 		i++
 	}
 	w.within(first, func() { w.others(n, "name") })
+	names, values := goNames(w, n), w.named(w.Field(n, "value"))
+	for i, name := range names {
+		if len(values) == len(names) && w.Kind(n) == "var_spec" {
+			goGive(w, holder{name: name}, values[i])
+		}
+	}
+}
+
+// goNames gives the names that a specification declares.
+func goNames(w *walker, n int) (names []string) {
+	for c := range w.Children(n) {
+		if w.FieldName(c) == "name" && w.Named(c) {
+			names = append(names, w.Content(c))
+		}
+	}
+	return names
 }
 
 // goNoteAssertion keeps "var _ I = (*T)(nil)", which says that T implements I.

@@ -36,7 +36,11 @@ func goShortVar(w *walker, n int) {
 	w.visit(right)
 	values := w.named(right)
 	for i, name := range w.named(left) {
-		w.bindLocal(w.Content(name), goValueAt(w, values, i))
+		origin := ""
+		if i < len(values) {
+			origin = goOrigin(w, values[i])
+		}
+		w.bindFrom(w.Content(name), goValueAt(w, values, i), origin)
 	}
 }
 
@@ -55,27 +59,30 @@ func goReceive(w *walker, n int) {
 func goRange(w *walker, n int) {
 	right := w.Field(n, "right")
 	w.visit(right)
-	over := goTypeOf(w, right, maxSteps)
+	over, from := goTypeOf(w, right, maxSteps), goOrigin(w, right)
 	for i, name := range w.named(w.Field(n, "left")) {
-		typ := ""
+		typ, origin := "", ""
 		switch {
 		case i == 1:
-			typ = goElement(over)
+			typ, origin = goElement(over), from
 		case strings.HasPrefix(over, "chan ") || strings.HasPrefix(over, "<-chan "):
 			typ = goElement(over)
 		case strings.HasPrefix(over, "map["):
 			typ, _ = goMapTypes(over)
 		}
-		w.bindLocal(w.Content(name), typ)
+		w.bindFrom(w.Content(name), typ, origin)
 	}
 }
 
 // goKeyed walks the value of a keyed element; a key that is one word names a field.
 func goKeyed(w *walker, n int) {
-	if key := w.Field(n, "key"); w.Kind(w.First(key)) != "identifier" {
+	key, value := w.Field(n, "key"), w.Field(n, "value")
+	if w.Kind(w.First(key)) != "identifier" {
 		w.visit(key)
+	} else if owner := goBareType(goLiteralType(w, w.Parent(n), maxSteps)); owner != "" {
+		goGive(w, holder{owner, w.Content(key)}, value)
 	}
-	w.visit(w.Field(n, "value"))
+	w.visit(value)
 }
 
 // goSelector walks the operand: the field's name is no type.
@@ -94,6 +101,9 @@ func goCall(w *walker, n int) {
 		if w.g.builtins[c.name] && !w.isLocal(c.name) {
 			c.name = ""
 		}
+		if b, _ := w.lookup(c.name); b.local && b.origin != "" {
+			c.recvType = "=" + b.origin
+		}
 	case "qualified_type":
 		c.name, c.receiver = w.Content(w.Field(target, "name")), w.Field(target, "package")
 	case "selector_expression":
@@ -105,6 +115,31 @@ func goCall(w *walker, n int) {
 	w.visit(function)
 	w.visit(w.Field(n, "type_arguments"))
 	w.visit(list)
+}
+
+// goConversion reads x[y](z), which the grammar takes for a conversion to a generic type. It is
+// more often a call of a generic function, or of an element of a container.
+func goConversion(w *walker, n int) {
+	typ := w.Field(n, "type")
+	if w.Kind(typ) != "generic_type" {
+		w.inside(n)
+		return
+	}
+	name := w.Field(typ, "type")
+	c := call{node: name, name: w.Content(name), receiver: none, args: 1}
+	if w.Kind(name) == "qualified_type" {
+		c.node = w.Field(name, "name")
+		c.name, c.receiver = w.Content(c.node), w.Field(name, "package")
+		if b, ok := w.lookup(w.Content(c.receiver)); ok {
+			c.recvType = b.typ
+		}
+	}
+	if b, _ := w.lookup(c.name); b.local && b.origin != "" && c.receiver < 0 {
+		c.recvType = "=" + b.origin
+	}
+	w.calls(c)
+	w.visit(w.Field(typ, "type_arguments"))
+	w.visit(w.Field(n, "operand"))
 }
 
 // goReceiverType is goTypeOf, but nothing for a lone name that is not bound: it may be a

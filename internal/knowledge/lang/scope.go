@@ -5,6 +5,7 @@ type binding struct {
 	typ       string // its type, as written or a chain; "" unknown
 	local     bool   // a parameter or a variable of a function
 	typeParam bool   // a type parameter; typ is its bound
+	origin    string // the field or variable that it took a function from; see domain.Reference
 }
 
 type scope map[string]binding

@@ -35,6 +35,7 @@ type walker struct {
 	used     map[useKey]struct{}
 	asserted []assertion
 	exports  []string // names that the file exports apart from their definitions
+	gave     map[domain.Given]bool
 	// fieldTypes are the types of the fields of classes noted so far, by "Class.field".
 	fieldTypes map[string]string
 	// hints are the types that the parameters of closures get from the call they are given to.
@@ -59,7 +60,7 @@ func walk(ctx context.Context, g *grammar, src []byte) (domain.FileFacts, error)
 	w := &walker{
 		Tree: tree, g: g, symbol: -1,
 		interned: make(map[string]string, 64), used: make(map[useKey]struct{}, 16),
-		seen: make(map[string]bool), fieldTypes: make(map[string]string), hints: make(map[int]string),
+		seen: make(map[string]bool), fieldTypes: make(map[string]string), hints: make(map[int]string), gave: make(map[domain.Given]bool),
 	}
 	w.facts = domain.FileFacts{Language: g.name, Errors: tree.Errors()}
 	w.push()

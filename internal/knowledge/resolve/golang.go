@@ -12,12 +12,13 @@ import (
 type golang struct{ plainRules }
 
 var goTraits = traits{
-	strictOwners: true,
-	strictTypes:  true,
-	conversions:  true,
-	open:         '[',
-	shut:         ']',
-	prefixes:     []string{"*", "...", "&"},
+	strictOwners:   true,
+	strictTypes:    true,
+	conversions:    true,
+	functionValues: true,
+	open:           '[',
+	shut:           ']',
+	prefixes:       []string{"*", "...", "&"},
 	builtin: set(`bool string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 uintptr byte rune float32 float64
 		complex64 complex128 error any comparable func struct interface chan map`),
 	common: set(`Error String Close Read Write Len Less Swap Reset Unwrap Is As Lock Unlock RLock RUnlock Add Done Wait Get Set Put Name

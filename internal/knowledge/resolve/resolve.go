@@ -138,6 +138,10 @@ func (r *resolver) reference(ref *domain.Reference) {
 		r.use(ref)
 		return
 	}
+	if strings.HasPrefix(ref.RecvType, "=") || r.traits.functionValues && r.held(ref) {
+		r.callValue(ref)
+		return
+	}
 	syms, how := r.call(ref)
 	if len(syms) == 0 {
 		return

@@ -48,6 +48,7 @@ type traits struct {
 	usesSymbols     bool            // what is used may be any symbol, not only a type
 	uniqueFuncs     bool            // a function that no scope knows may be the only one of that name
 	conversions     bool            // a call of a type converts a value
+	functionValues  bool            // fields and variables are known by the functions given to them
 	receiverParam   []string        // names of a first parameter that calls do not pass
 	constructors    []string        // names of constructors; "" stands for the type's own
 	self            map[string]bool // names of the type around, as a type

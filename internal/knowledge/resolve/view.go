@@ -14,11 +14,12 @@ type view struct {
 	traits traits
 	memo   map[typed]value
 	bases  map[*class][]*class
+	given  map[place][]sym
 	depth  int
 }
 
 func (w *World) view(f *file) *view {
-	return &view{w: w, f: f, traits: f.family.rules.traits(f.facts.Language), memo: map[typed]value{}, bases: map[*class][]*class{}}
+	return &view{w: w, f: f, traits: f.family.rules.traits(f.facts.Language), memo: map[typed]value{}, bases: map[*class][]*class{}, given: map[place][]sym{}}
 }
 
 // value is what an expression is known to be.

@@ -68,6 +68,7 @@ type family struct {
 	suffix  map[string][]*file   // files by the last element of their path without extension
 	dirs    map[string][]*module // by folder
 	folders map[string]bool      // those with files in them or below
+	givens  map[string][]givenAt // functions given to fields and variables, by the last part of its name
 	// packages are the declared packages and those above them, by dotted name.
 	packages map[string]bool
 	spaces   map[string]*module // the names of all files that declare a package
@@ -132,7 +133,7 @@ func (w *World) add(in File) {
 	if fam == nil {
 		fam = &family{
 			rules: r, modules: map[string]*module{}, types: map[string][]*class{}, methods: map[string][]sym{},
-			funcs: map[string][]sym{}, suffix: map[string][]*file{}, dirs: map[string][]*module{}, folders: map[string]bool{}, packages: map[string]bool{}, spaces: map[string]*module{},
+			funcs: map[string][]sym{}, suffix: map[string][]*file{}, dirs: map[string][]*module{}, folders: map[string]bool{}, givens: map[string][]givenAt{}, packages: map[string]bool{}, spaces: map[string]*module{},
 		}
 		w.families[name] = fam
 	}
@@ -174,6 +175,10 @@ func (w *World) place(f *file) {
 	f.module = m
 	stem := stemOf(f.path)
 	fam.suffix[stem] = append(fam.suffix[stem], f)
+	for i := range f.facts.Givens {
+		g := &f.facts.Givens[i]
+		fam.givens[lastOf(g.Name)] = append(fam.givens[lastOf(g.Name)], givenAt{f, g})
+	}
 	for i := range f.facts.Symbols {
 		s := &f.facts.Symbols[i]
 		at := sym{f, i}
