@@ -159,22 +159,14 @@ func (w *world) keyOf(s gotypes.Symbol) (domain.SymbolKey, bool) {
 	return domain.SymbolKey{Path: s.Path, Local: o.names[i]}, true
 }
 
-// find gives the place of a symbol: of several of its name the one whose lines hold it.
+// find gives the place of a symbol; -1 for none.
 func find(symbols []domain.Symbol, s gotypes.Symbol) int {
-	found := -1
 	for i := range symbols {
-		c := &symbols[i]
-		if c.Name != s.Name || c.Receiver != s.Receiver {
-			continue
-		}
-		if c.StartLine <= s.Line && s.Line <= c.EndLine {
+		if c := &symbols[i]; c.Name == s.Name && c.Receiver == s.Receiver {
 			return i
 		}
-		if found < 0 {
-			found = i
-		}
 	}
-	return found
+	return -1
 }
 
 // innermost gives the place of the last symbol to begin whose lines hold a line; -1 for none.

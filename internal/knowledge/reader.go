@@ -9,6 +9,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
+	"github.com/harvest-engine/harvest/internal/knowledge/gotypes"
 )
 
 // Sources is the part of graph.Sources that reading needs.
@@ -51,9 +52,14 @@ type Config struct {
 
 // Reader reads repositories. It is safe for concurrent use.
 type Reader struct {
-	cfg   Config
-	stamp string // of all settings that edges depend on; see resolvedID
+	cfg      Config
+	stamp    string         // of all settings that edges depend on; see resolvedID
+	declared *gotypes.Cache // of Go packages, for the next version
 }
+
+// declaredLimit bounds what is kept of Go packages, in bytes: those of Go's standard library
+// and its tools take 10 MB.
+const declaredLimit = 32 << 20
 
 // NewReader builds a Reader.
 func NewReader(cfg Config) *Reader {
@@ -63,7 +69,7 @@ func NewReader(cfg Config) *Reader {
 	if cfg.Workers <= 0 {
 		cfg.Workers = 2
 	}
-	return &Reader{cfg: cfg, stamp: stampOf(cfg)}
+	return &Reader{cfg: cfg, stamp: stampOf(cfg), declared: gotypes.NewCache(declaredLimit)}
 }
 
 // Progress is told how far a reading is. It may be called from any goroutine, one at a time.

@@ -144,7 +144,7 @@ func shown(facts *domain.FileFacts) string {
 // plan hands the Go files to the type checker.
 func (w *world) plan(files []graph.VersionFile, outlines map[graph.BlobID]*domain.FileFacts) {
 	cfg := gotypes.Config{
-		GOROOT: w.reader.cfg.GOROOT,
+		GOROOT: w.reader.cfg.GOROOT, Cache: w.reader.declared,
 		Read: func(ctx context.Context, paths []string) (map[string][]byte, error) {
 			return w.texts(ctx, paths)
 		},

@@ -14,12 +14,13 @@ type Answers struct {
 	Implementations []Implementation
 }
 
-// Symbol is a declaration of the repository as the type checker sees it.
+// Symbol is a declaration of the repository as the type checker sees it: the first of its name
+// in the file, where several are wrongly there. Its line is not told, for a change in a body
+// moves it.
 type Symbol struct {
 	Path     string
 	Receiver string // the type's name, for methods and methods of interfaces
 	Name     string
-	Line     int
 }
 
 // Call is a call, at the line of the name that is called.
@@ -56,7 +57,7 @@ func (p *Program) answer(f parsed, info *types.Info) *Answers {
 				a.Calls = append(a.Calls, c)
 			}
 		case *ast.Ident:
-			if name, ok := info.Uses[n].(*types.TypeName); ok {
+			if name, ok := info.Uses[n].(*types.TypeName); ok && ofPackage(name) {
 				if target, ok := p.symbolOf(name); ok {
 					a.Uses = append(a.Uses, Use{p.line(n.Pos()), target})
 				}
@@ -176,11 +177,16 @@ func (p *Program) symbolOf(obj types.Object) (Symbol, bool) {
 	if !pos.IsValid() || pos.Filename == "" || p.std.holds(pos.Filename) {
 		return Symbol{}, false
 	}
-	s := Symbol{Path: pos.Filename, Name: obj.Name(), Line: pos.Line}
+	s := Symbol{Path: pos.Filename, Name: obj.Name()}
 	if f, ok := obj.(*types.Func); ok {
 		s.Receiver = receiverName(f)
 	}
 	return s, true
+}
+
+// ofPackage reports whether a type is declared outside of functions.
+func ofPackage(name *types.TypeName) bool {
+	return name.Pkg() != nil && name.Parent() == name.Pkg().Scope()
 }
 
 // receiverName gives the name of the type that a method belongs to.

@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"path"
 	"slices"
 )
 
@@ -51,16 +50,16 @@ func (p *Program) check(ctx context.Context, pkg *Package, wanted []string) (ans
 	if err != nil || checked == nil {
 		return nil, false, err
 	}
-	if !pkg.tried {
-		pkg.types, pkg.tried = checked, true
-	}
+	p.settle(pkg, checked)
 	answers = make(map[string]*Answers, len(wanted))
 	for _, f := range files {
 		if f.judged {
 			answers[f.path] = p.answer(f, info)
 		}
 	}
-	p.implementations(pkg, checked, answers)
+	if err := p.implementations(ctx, pkg, checked, answers); err != nil {
+		return nil, false, err
+	}
 	return answers, true, nil
 }
 
@@ -162,7 +161,7 @@ func (p *Program) run(ctx context.Context, pkg *Package, files []parsed, info *t
 		trees[i] = files[i].ast
 	}
 	importer := &importing{ctx: ctx, program: p, from: pkg}
-	checked = checkFiles(p.fset, path.Join(pkg.Dir, pkg.Name), trees, importer, info)
+	checked = checkFiles(p.fset, pkg.path(), trees, importer, info)
 	if importer.err != nil {
 		return nil, importer.err
 	}
@@ -218,25 +217,13 @@ func (i *importing) ImportFrom(path, _ string, _ types.ImportMode) (*types.Packa
 	if dep == nil {
 		return i.program.std.load(path)
 	}
-	if !dep.tried && !i.program.cyclic(dep) {
-		if err := i.program.declare(i.ctx, dep); err != nil {
-			i.err = err
-			return nil, err
-		}
+	t, err := i.program.importable(i.ctx, dep)
+	if err != nil {
+		i.err = err
+		return nil, err
 	}
-	if dep.types == nil {
+	if t == nil {
 		return nil, errUnknown
 	}
-	return dep.types, nil
-}
-
-// declare checks the declarations of a package, so that it can be imported.
-func (p *Program) declare(ctx context.Context, pkg *Package) error {
-	pkg.tried = true
-	files, err := p.parse(ctx, pkg, nil)
-	if err != nil || files == nil {
-		return err
-	}
-	pkg.types, err = p.run(ctx, pkg, files, nil)
-	return err
+	return t, nil
 }

@@ -1,16 +1,18 @@
 package gotypes
 
 import (
+	"context"
 	"go/types"
 	"slices"
 )
 
 // implementations finds which interfaces the types of a package have the methods of: those
-// of the package itself and of the repository's packages that it imports, directly or not.
-func (p *Program) implementations(pkg *Package, checked *types.Package, answers map[string]*Answers) {
-	interfaces := p.interfacesFrom(pkg, checked)
-	if len(interfaces) == 0 {
-		return
+// of the package itself, and the exported ones of the repository's packages that it imports,
+// directly or not.
+func (p *Program) implementations(ctx context.Context, pkg *Package, checked *types.Package, answers map[string]*Answers) error {
+	contracts, err := p.contractsFor(ctx, pkg, checked)
+	if err != nil || len(contracts) == 0 {
+		return err
 	}
 	scope := checked.Scope()
 	for _, name := range scope.Names() {
@@ -27,59 +29,114 @@ func (p *Program) implementations(pkg *Package, checked *types.Package, answers 
 		if !ok || types.IsInterface(named) || named.TypeParams().Len() > 0 {
 			continue
 		}
-		a.Implementations = append(a.Implementations, implemented(symbol, named, interfaces)...)
+		found, err := p.implemented(ctx, symbol, named, contracts)
+		if err != nil {
+			return err
+		}
+		a.Implementations = append(a.Implementations, found...)
 	}
+	return nil
 }
 
 // contract is an interface with its methods' names.
 type contract struct {
 	symbol  Symbol
-	typ     *types.Interface
 	methods []string
+	typ     *types.Interface // nil: that of from is to be asked for
+	from    *Package
 }
 
-func implemented(symbol Symbol, named *types.Named, interfaces []contract) []Implementation {
+func (p *Program) implemented(ctx context.Context, symbol Symbol, named *types.Named, contracts []contract) ([]Implementation, error) {
 	pointer := types.NewPointer(named)
 	set := types.NewMethodSet(pointer)
 	if set.Len() == 0 {
-		return nil
+		return nil, nil
 	}
 	has := make(map[string]bool, set.Len())
 	for m := range set.Methods() {
 		has[m.Obj().Name()] = true
 	}
 	var found []Implementation
-	for _, i := range interfaces {
-		if !slices.ContainsFunc(i.methods, func(name string) bool { return !has[name] }) && types.Implements(pointer, i.typ) {
-			found = append(found, Implementation{symbol, i.symbol})
+	for _, c := range contracts {
+		if slices.ContainsFunc(c.methods, func(name string) bool { return !has[name] }) {
+			continue
+		}
+		typ, err := p.typeOf(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if typ != nil && types.Implements(pointer, typ) {
+			found = append(found, Implementation{symbol, c.symbol})
 		}
 	}
-	return found
+	return found, nil
 }
 
-// interfacesFrom gives the interfaces that a package can name, in a fixed order.
-func (p *Program) interfacesFrom(pkg *Package, checked *types.Package) []contract {
-	all := slices.Clone(p.contractsOf(checked))
-	for _, dep := range p.closure(pkg) {
-		if dep.types != nil && dep.types != checked {
-			all = append(all, p.contractsOf(dep.types)...)
+// typeOf gives the type of a contract; nil where its package is not known.
+func (p *Program) typeOf(ctx context.Context, c contract) (*types.Interface, error) {
+	if c.typ != nil {
+		return c.typ, nil
+	}
+	t, err := p.importable(ctx, c.from)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	obj := t.Scope().Lookup(c.symbol.Name)
+	if obj == nil {
+		return nil, nil
+	}
+	typ, _ := obj.Type().Underlying().(*types.Interface)
+	return typ, nil
+}
+
+// contractsFor gives the interfaces that a package can name, in a fixed order.
+func (p *Program) contractsFor(ctx context.Context, pkg *Package, checked *types.Package) ([]contract, error) {
+	all := p.contractsIn(checked, false)
+	for _, dep := range p.below(pkg) {
+		some, known := p.contracts[dep]
+		if !known {
+			var err error
+			if some, err = p.contractsOf(ctx, dep); err != nil {
+				return nil, err
+			}
+			p.contracts[dep] = some
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// contractsOf gives the exported interfaces of a package; where they were kept the package
+// itself need not be recalled.
+func (p *Program) contractsOf(ctx context.Context, pkg *Package) ([]contract, error) {
+	if pkg == pkg.folder.main {
+		if d := p.kept(pkg.path()); d != nil {
+			all := slices.Clone(d.contracts)
+			for i := range all {
+				all[i].typ, all[i].from = nil, pkg
+			}
+			return all, nil
 		}
 	}
-	return all
+	t, err := p.importable(ctx, pkg)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	return p.contractsIn(t, true), nil
 }
 
-// contractsOf gives the interfaces of one package.
-func (p *Program) contractsOf(t *types.Package) []contract {
-	if known, ok := p.contracts[t]; ok {
-		return known
-	}
+// contractsIn gives the interfaces that a package declares.
+func (p *Program) contractsIn(t *types.Package, exported bool) []contract {
 	var all []contract
 	for _, name := range t.Scope().Names() {
-		if c, ok := p.contractOf(t.Scope().Lookup(name)); ok {
+		obj := t.Scope().Lookup(name)
+		if exported && !obj.Exported() {
+			continue
+		}
+		if c, ok := p.contractOf(obj); ok {
 			all = append(all, c)
 		}
 	}
-	p.contracts[t] = all
 	return all
 }
 

@@ -31,6 +31,8 @@ type Config struct {
 	Sources []Source
 	// Read gives the contents of files of the repository. A path that can't be read is absent.
 	Read func(ctx context.Context, paths []string) (map[string][]byte, error)
+	// Cache is where declarations are kept for other programs; nil: they are not.
+	Cache *Cache
 }
 
 // Program is the Go code of a version. It is not safe for concurrent use.
@@ -42,7 +44,10 @@ type Program struct {
 	fset      *token.FileSet
 	std       *standard
 	closures  map[*Package][]*Package
-	contracts map[*types.Package][]contract
+	byPath    map[string]*Package       // those that can be imported
+	known     map[string]*types.Package // by path: what was imported, and what that mentions
+	found     map[string]*declared      // by path; see kept
+	contracts map[*Package][]contract
 }
 
 // folder is the packages of one folder.
@@ -63,13 +68,34 @@ type Package struct {
 	types   *types.Package
 	imports []*Package // see Program.imports
 	listed  bool       // imports is filled in
-	tried   bool       // its declarations were checked: types is all that there will be
+	tried   bool       // it was imported: types is all that there will be
+
+	imported bool   // another package imports it
+	view     string // see Program.View
 }
+
+// path is what the type checker calls the package. It is none that can be imported, so that
+// it is not taken for one of the standard library.
+func (p *Package) path() string {
+	if p == p.folder.external {
+		return ":" + p.Dir + "_test"
+	}
+	return ":" + p.Dir
+}
+
+// programCache bounds what a program without a cache of others keeps, in bytes.
+const programCache = 16 << 20
 
 // New plans the packages of a repository.
 func New(cfg Config) *Program {
-	p := &Program{cfg: cfg, dirs: map[string]*folder{}, fset: token.NewFileSet(), closures: map[*Package][]*Package{}, contracts: map[*types.Package][]contract{}}
-	p.std = newStandard(cfg.GOROOT, p.fset)
+	if cfg.Cache == nil {
+		cfg.Cache = NewCache(programCache)
+	}
+	p := &Program{
+		cfg: cfg, dirs: map[string]*folder{}, fset: token.NewFileSet(), closures: map[*Package][]*Package{}, contracts: map[*Package][]contract{},
+		byPath: map[string]*Package{}, known: map[string]*types.Package{}, found: map[string]*declared{},
+	}
+	p.std = newStandard(cfg.GOROOT, p)
 	p.modules = slices.Clone(cfg.Modules)
 	slices.SortStableFunc(p.modules, func(a, b Module) int { return len(b.Path) - len(a.Path) })
 	byDir := map[string][]Source{}
@@ -80,7 +106,10 @@ func New(cfg Config) *Program {
 	}
 	for dir, sources := range byDir {
 		slices.SortFunc(sources, func(a, b Source) int { return strings.Compare(a.Path, b.Path) })
-		p.dirs[dir] = newFolder(dir, sources)
+		f := newFolder(dir, sources)
+		if p.dirs[dir] = f; f.main != nil {
+			p.byPath[f.main.path()] = f.main
+		}
 	}
 	p.order()
 	return p
@@ -147,6 +176,7 @@ func (p *Program) order() {
 		}
 		seen[pkg] = true
 		for _, dep := range p.imports(pkg) {
+			dep.imported = true
 			visit(dep)
 		}
 		p.packages = append(p.packages, pkg)

@@ -3,7 +3,6 @@ package gotypes
 import (
 	"go/ast"
 	"go/build"
-	"go/token"
 	"go/types"
 	"os"
 	"path/filepath"
@@ -12,13 +11,13 @@ import (
 
 // standard gives the packages of the standard library, read from GOROOT.
 type standard struct {
-	root   string
-	fset   *token.FileSet
-	loaded map[string]*types.Package // nil: not there, or being loaded
+	root    string
+	program *Program
+	loaded  map[string]*types.Package // nil: not there, or being loaded
 }
 
-func newStandard(goroot string, fset *token.FileSet) *standard {
-	s := &standard{fset: fset, loaded: map[string]*types.Package{}}
+func newStandard(goroot string, p *Program) *standard {
+	s := &standard{program: p, loaded: map[string]*types.Package{}}
 	if goroot != "" {
 		s.root = filepath.Join(goroot, "src")
 	}
@@ -38,7 +37,9 @@ func (s *standard) load(path string) (pkg *types.Package, err error) {
 		}
 		return known, nil
 	}
-	s.loaded[path] = nil
+	if s.loaded[path] = s.program.recall(path); s.loaded[path] != nil {
+		return s.loaded[path], nil
+	}
 	defer func() {
 		if recover() != nil {
 			pkg, err = nil, errUnknown
@@ -48,8 +49,10 @@ func (s *standard) load(path string) (pkg *types.Package, err error) {
 	if len(trees) == 0 {
 		return nil, errUnknown
 	}
-	s.loaded[path] = checkFiles(s.fset, path, trees, standardImporter{s}, nil)
-	return s.loaded[path], nil
+	pkg = checkFiles(s.program.fset, path, trees, standardImporter{s}, nil)
+	s.loaded[path], s.program.known[path] = pkg, pkg
+	s.program.keep(path, pkg)
+	return pkg, nil
 }
 
 // parse reads the files of a folder that belong to a build for linux on amd64.
@@ -73,7 +76,7 @@ func (s *standard) parse(dir string) []*ast.File {
 		if err != nil {
 			continue
 		}
-		if tree := parseFile(s.fset, filepath.Join(dir, name), Strip(text)); tree != nil {
+		if tree := parseFile(s.program.fset, filepath.Join(dir, name), Strip(text)); tree != nil {
 			dropBodies(tree)
 			trees = append(trees, tree)
 		}

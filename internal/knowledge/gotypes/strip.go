@@ -101,12 +101,24 @@ func (s *stripper) afterTypeWord() bool {
 func (s *stripper) body() bool {
 	outside := s.depth
 	for begun := false; !begun || s.depth > outside; begun = true {
+		for s.at < len(s.src) && dull[s.src[s.at]] {
+			s.at++
+		}
 		if s.at >= len(s.src) || !s.token(false) {
 			return false
 		}
 	}
 	return true
 }
+
+// dull are the bytes that are skipped without a look: all but line breaks, brackets, quotes,
+// and what may begin a comment.
+var dull = func() (table [256]bool) {
+	for i := range table {
+		table[i] = !bytes.ContainsRune([]byte("\n{}()[]\"'`/"), rune(i)) || i >= 0x80
+	}
+	return table
+}()
 
 // token goes over the next token, or the next byte of none; it is copied where keep is set.
 // Comments are never copied, line breaks always.

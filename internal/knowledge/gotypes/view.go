@@ -11,19 +11,21 @@ import (
 )
 
 // View is a hash of all that checking a file of the package looks at besides the file: the
-// surfaces of the package's files, and those of the packages of the repository that it
-// imports, directly or not. It is "" for a package that is not checked.
+// surfaces of the package's files, and the views of the packages of the repository that it
+// imports. It is "" for a package that is not checked.
 func (p *Program) View(pkg *Package) string {
-	if p.cyclic(pkg) {
-		return ""
+	if pkg.view != "" || p.cyclic(pkg) {
+		return pkg.view
 	}
 	h := sha256.New()
-	for _, dep := range append([]*Package{pkg}, p.closure(pkg)...) {
-		for _, s := range append(slices.Clone(dep.around), dep.sources...) {
-			_, _ = fmt.Fprintf(h, "%s\x00%s\n", s.Path, s.Surface)
-		}
+	for _, s := range append(slices.Clone(pkg.around), pkg.sources...) {
+		_, _ = fmt.Fprintf(h, "%s\x00%s\n", s.Path, s.Surface)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	for _, dep := range p.imports(pkg) {
+		_, _ = fmt.Fprintf(h, "%s\x00%s\n", dep.Dir, p.View(dep))
+	}
+	pkg.view = hex.EncodeToString(h.Sum(nil)[:16])
+	return pkg.view
 }
 
 // closure gives the packages that a package imports, directly or not, in a fixed order; with
@@ -45,6 +47,24 @@ func (p *Program) closure(pkg *Package) []*Package {
 	}
 	slices.SortFunc(all, func(a, b *Package) int { return strings.Compare(a.Files[0], b.Files[0]) })
 	p.closures[pkg] = all
+	return all
+}
+
+// below gives the packages of the repository that a package sees, directly or not, in a fixed
+// order: what is behind a cycle is not seen.
+func (p *Program) below(pkg *Package) []*Package {
+	seen := map[*Package]bool{}
+	queue := []*Package{pkg}
+	var all []*Package
+	for i := 0; i < len(queue); i++ {
+		for _, dep := range p.imports(queue[i]) {
+			if !seen[dep] && !p.cyclic(dep) {
+				seen[dep] = true
+				all, queue = append(all, dep), append(queue, dep)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *Package) int { return strings.Compare(a.Files[0], b.Files[0]) })
 	return all
 }
 
