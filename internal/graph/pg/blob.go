@@ -15,11 +15,16 @@ import (
 	"github.com/harvest-engine/harvest/internal/graph"
 )
 
+// Lists of keys are joined, not compared with "any": without statistics, as amid a first load,
+// the planner would compare each row of the table with each key.
+
 // A blob that is asked for is about to be used, so for an hour it is kept from the sweep of
 // superseded versions. The time is written at most every ten minutes.
 const (
-	missingBlobsSQL = `select key from source_blobs where key = any($1) and facts_type = $2`
-	touchBlobsSQL   = `update source_blobs set seen_at = now() where key = any($1) and seen_at < now() - interval '10 minutes'`
+	missingBlobsSQL = `select b.key from unnest($1::bytea[]) n(key) join source_blobs b using (key) where b.facts_type = $2`
+	touchBlobsSQL   = `
+update source_blobs b set seen_at = now() from unnest($1::bytea[]) n(key)
+where b.key = n.key and b.seen_at < now() - interval '10 minutes'`
 )
 
 // MissingBlobs gives those of ids that are not stored yet, in their order.
@@ -118,8 +123,8 @@ func packBlobs(ctx context.Context, blobs []graph.Blob) ([]packedBlob, error) {
 }
 
 const (
-	factsSQL    = `select key, outline, details from source_blobs where key = any($1) and facts_type = $2`
-	outlinesSQL = `select key, outline, null::bytea from source_blobs where key = any($1) and facts_type = $2`
+	factsSQL    = `select b.key, b.outline, b.details from unnest($1::bytea[]) n(key) join source_blobs b using (key) where b.facts_type = $2`
+	outlinesSQL = `select b.key, b.outline, null::bytea from unnest($1::bytea[]) n(key) join source_blobs b using (key) where b.facts_type = $2`
 )
 
 // Facts loads the facts of blobs; unknown ids are absent from the map.

@@ -60,7 +60,7 @@ func (l *loader) Missing(ctx context.Context, ids []graph.ResolvedID) ([]graph.R
 	}
 	// Another repository's are not ours: their edges lead to its symbols.
 	stored, err := collect(ctx, l.store.pool, "look for resolutions", pgx.RowTo[[]byte],
-		`select r.key from resolutions r join source_files f on f.id = r.file_id where r.key = any($1) and f.repo_id = $2`, keys, l.repo)
+		`select r.key from unnest($1::bytea[]) n(key) join resolutions r using (key) join source_files f on f.id = r.file_id where f.repo_id = $2`, keys, l.repo)
 	if err != nil {
 		return nil, err
 	}
