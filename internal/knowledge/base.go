@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -18,8 +19,8 @@ type base struct {
 	files  map[string]graph.VersionFile // by path
 }
 
-// findBase chooses the version to start from: the one of the same name, else the newest
-// that was read. An empty base is no error: the version is read in full then.
+// findBase chooses the version to start from: one of the same commit, else the one of the
+// same name, else the newest that was read. An empty base is no error: the version is read in full then.
 func (r *Reader) findBase(ctx context.Context, repo domain.Repository, ref domain.VersionRef) (base, error) {
 	known, err := r.cfg.Sources.Repository(ctx, repo.Name)
 	if domain.CodeOf(err) == domain.CodeNotFound {
@@ -29,14 +30,17 @@ func (r *Reader) findBase(ctx context.Context, repo domain.Repository, ref domai
 		return base{}, fmt.Errorf("load repository: %w", err)
 	}
 	versions := slices.Clone(known.Versions)
-	slices.SortStableFunc(versions, func(a, b domain.VersionDetail) int {
-		if (a.Tag == ref.Tag) != (b.Tag == ref.Tag) {
-			if a.Tag == ref.Tag {
-				return -1
-			}
+	distance := func(v domain.VersionDetail) int {
+		switch {
+		case ref.Commit != "" && v.Commit == ref.Commit:
+			return 0
+		case v.Tag == ref.Tag:
 			return 1
 		}
-		return b.IngestedAt.Compare(a.IngestedAt)
+		return 2
+	}
+	slices.SortStableFunc(versions, func(a, b domain.VersionDetail) int {
+		return cmp.Or(cmp.Compare(distance(a), distance(b)), b.IngestedAt.Compare(a.IngestedAt))
 	})
 	for _, v := range versions[:min(len(versions), 3)] {
 		b, err := r.loadBase(ctx, repo.Name, v)

@@ -139,8 +139,8 @@ func (w *World) add(in File) {
 	}
 	f.family = fam
 	f.locals = domain.LocalNames(in.Facts.Symbols)
-	f.top, f.nested, f.classes = map[string][]sym{}, map[string][]sym{}, map[string]*class{}
-	f.names = map[string]target{}
+	f.top, f.nested = make(map[string][]sym, len(in.Facts.Symbols)), make(map[string][]sym, len(in.Facts.Symbols))
+	f.classes, f.names = map[string]*class{}, map[string]target{}
 	w.files = append(w.files, f)
 	w.byPath[f.path] = f
 }
@@ -162,12 +162,14 @@ func (w *World) place(f *file) {
 		}
 	}
 	pkg := dottedName(f.facts.Package)
-	space := fam.spaces[pkg]
-	if space == nil {
-		space = &module{key: spacePrefix + pkg, top: map[string][]sym{}}
-		fam.spaces[pkg] = space
+	var space *module
+	if _, spaced := fam.rules.(cfamily); spaced {
+		if space = fam.spaces[pkg]; space == nil {
+			space = &module{key: spacePrefix + pkg, top: map[string][]sym{}}
+			fam.spaces[pkg] = space
+		}
+		space.files = append(space.files, f)
 	}
-	space.files = append(space.files, f)
 	for name := pkg; name != "" && !fam.packages[name]; name = strings.TrimSuffix(strings.TrimSuffix(name, lastOf(name)), ".") {
 		fam.packages[name] = true
 	}
@@ -179,20 +181,39 @@ func (w *World) place(f *file) {
 		g := &f.facts.Givens[i]
 		fam.givens[lastOf(g.Name)] = append(fam.givens[lastOf(g.Name)], givenAt{f, g})
 	}
+	w.list(f, space)
+}
+
+// list puts the symbols of a file into the tables of names; space is nil for a language
+// without namespaces.
+func (w *World) list(f *file, space *module) {
+	all := make([]sym, len(f.facts.Symbols))
 	for i := range f.facts.Symbols {
 		s := &f.facts.Symbols[i]
-		at := sym{f, i}
-		f.nested[s.QualifiedName()] = append(f.nested[s.QualifiedName()], at)
+		all[i] = sym{f, i}
+		one := all[i : i+1 : i+1] // most names are met once: the tables share this
+		name := s.QualifiedName()
+		f.nested[name] = joined(f.nested[name], one)
 		if s.Receiver != "" {
 			continue
 		}
-		f.top[s.Name] = append(f.top[s.Name], at)
-		m.top[s.Name] = append(m.top[s.Name], at)
-		space.top[s.Name] = append(space.top[s.Name], at)
+		f.top[name] = joined(f.top[name], one)
+		f.module.top[name] = joined(f.module.top[name], one)
+		if space != nil {
+			space.top[name] = joined(space.top[name], one)
+		}
 		if s.Kind.Function() {
-			fam.funcs[s.Name] = append(fam.funcs[s.Name], at)
+			f.family.funcs[name] = joined(f.family.funcs[name], one)
 		}
 	}
+}
+
+// joined adds to a list; an empty one need not be made for that.
+func joined(list, one []sym) []sym {
+	if list == nil {
+		return one
+	}
+	return append(list, one...)
 }
 
 // dirOf is the folder of a path; "" is the root.
