@@ -245,6 +245,54 @@ func TestAToolCallThatWasTakenOver(t *testing.T) {
 	wantCode(t, "an unknown call", err, domain.CodeNotFound)
 }
 
+// A call that was claimed again is closed to its first writer at once: the log may look
+// untouched, where the one that claimed it died before it could say so.
+func TestAModelCallThatWasTakenOver(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	pool := testkit.Postgres(t)
+	s := postgres.NewStore(pool)
+	turn := create(t, s, request())
+	c := claim(t, s, turn.ID, "m0")
+	last, err := s.FlushModelCall(ctx, domain.TextFlush{Claim: c, Open: true, Seq: c.LastSeq + 1, Type: domain.EventTextDelta, Text: "first"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.LastSeq = last
+	if _, err := pool.Exec(ctx, `update turn_calls set attempt = attempt + 1 where turn_id = $1`, turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.FlushModelCall(ctx, domain.TextFlush{Claim: c, Seq: last, Type: domain.EventTextDelta, From: 5, Text: "late"})
+	wantCode(t, "a piece of text", err, domain.CodeSuperseded)
+	write := domain.CallWrite{Claim: c, Close: &domain.ClosedBlock{Seq: last, Type: domain.EventTextDelta, Text: "firstlate", Stored: true}}
+	_, err = s.WriteModelCall(ctx, write)
+	wantCode(t, "the end of a block", err, domain.CodeSuperseded)
+	_, err = s.CommitModelCall(ctx, domain.ModelCommit{CallWrite: write, Outcome: []byte(`{}`)})
+	wantCode(t, "the outcome", err, domain.CodeSuperseded)
+	wantCode(t, "the failure", s.FailModelCall(ctx, c, 1), domain.CodeSuperseded)
+	if text, err := s.PartialAnswer(ctx, turn.ID); err != nil || text != "first" {
+		t.Errorf("the text is %q, %v", text, err)
+	}
+}
+
+// A model call's writer knows where the log ends. Where something else stands there it must not
+// go on: what it has told readers would get another's number.
+func TestAWriterWhoseLogMovedOn(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := newStore(t)
+	turn := create(t, s, request())
+	c := claim(t, s, turn.ID, "m0")
+	if err := s.AppendEvents(ctx, turn.ID, domain.NewPayload(domain.EventPhase, map[string]string{"label": "Between"})); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.FlushModelCall(ctx, domain.TextFlush{Claim: c, Open: true, Seq: c.LastSeq + 1, Type: domain.EventTextDelta, Text: "text"})
+	wantCode(t, "a block's beginning", err, domain.CodeSuperseded)
+	_, err = s.CommitModelCall(ctx, domain.ModelCommit{CallWrite: domain.CallWrite{Claim: c,
+		Close: &domain.ClosedBlock{Seq: c.LastSeq + 1, Type: domain.EventTextDelta, Text: "text"}}, Outcome: []byte(`{}`)})
+	wantCode(t, "the outcome", err, domain.CodeSuperseded)
+}
+
 func TestSweepersSeeWhatWasMissed(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
