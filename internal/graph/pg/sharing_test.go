@@ -196,14 +196,27 @@ func TestPublishNeedsWhatItLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, entry := content("never-stored.go", 1)
-	_, err = loader.Publish(t.Context(), []graph.VersionFile{entry}, nil)
-	if domain.CodeOf(err) != domain.CodeUnavailable {
-		t.Errorf("published without its blob: %v", err)
+	file, blob, entry := content("new.go", 1)
+	publish := func(without string) {
+		t.Helper()
+		if _, err := loader.Publish(t.Context(), []graph.VersionFile{entry}, nil); domain.CodeOf(err) != domain.CodeUnavailable {
+			t.Errorf("published without %s: %v", without, err)
+		}
+		if v, err := store.Version(t.Context(), "r", "v1"); err != nil || v.Symbols != 2 || v.Files != 1 {
+			t.Errorf("without %s, the last whole version is %+v, %v", without, v, err)
+		}
 	}
-	if v, err := store.Version(t.Context(), "r", "v1"); err != nil || v.Symbols != 2 {
-		t.Errorf("the last whole version is %+v, %v", v, err)
+	publish("its blob")
+	if err := store.PutBlobs(t.Context(), []graph.Blob{blob}); err != nil {
+		t.Fatal(err)
 	}
+	publish("its symbols and edges")
+	elsewhere := file // the edges of an equal file at another place are not its own
+	elsewhere.Path = "elsewhere.go"
+	if err := loader.Put(t.Context(), []graph.ResolvedFile{elsewhere}); err != nil {
+		t.Fatal(err)
+	}
+	publish("edges of its own")
 }
 
 // A disk without room is told as what it is: a reading waits for room.

@@ -210,6 +210,16 @@ func TestMirrorsOfForgottenAddressesAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	asked := 0 // a repository that comes back while its mirror is about to go
+	back := func(context.Context) ([]gitrepo.Address, error) {
+		if asked++; asked == 1 {
+			return []gitrepo.Address{kept}, nil
+		}
+		return []gitrepo.Address{kept, forgotten}, nil
+	}
+	if removed, err := store.RemoveOthers(t.Context(), back); err != nil || removed != 0 {
+		t.Errorf("removed %d, %v; want none that is known again", removed, err)
+	}
 	known := func(context.Context) ([]gitrepo.Address, error) { return []gitrepo.Address{kept}, nil }
 	for _, want := range []int{1, 0} {
 		if removed, err := store.RemoveOthers(t.Context(), known); err != nil || removed != want {

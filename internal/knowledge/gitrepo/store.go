@@ -148,35 +148,58 @@ func (s *Store) Remove(ctx context.Context, addr Address) error {
 // RemoveOthers deletes the mirrors of all addresses but the known ones. One that is being
 // fetched is left alone.
 func (s *Store) RemoveOthers(ctx context.Context, known func(context.Context) ([]Address, error)) (removed int, err error) {
-	// Mirrors first: what is fetched from now on is not among them.
 	mirrors, err := filepath.Glob(filepath.Join(s.dir, "*.git"))
 	if err != nil || len(mirrors) == 0 {
 		return 0, err
 	}
-	addresses, err := known(ctx)
+	keep, err := s.mirrorsOf(ctx, known)
 	if err != nil {
 		return 0, err
-	}
-	keep := map[string]bool{}
-	for _, addr := range addresses {
-		keep[s.mirrorDir(addr)] = true
 	}
 	for _, dir := range mirrors {
 		if keep[dir] {
 			continue
 		}
-		lock := flock.New(dir + ".lock")
-		if free, err := lock.TryLock(); err != nil || !free {
-			continue
-		}
-		err := os.RemoveAll(dir)
-		_ = lock.Unlock()
+		gone, err := s.removeOther(ctx, dir, known)
 		if err != nil {
-			return removed, fmt.Errorf("remove a mirror: %w", err)
+			return removed, err
 		}
-		removed++
+		if gone {
+			removed++
+		}
 	}
 	return removed, nil
+}
+
+// removeOther deletes one mirror, unless somebody works on it. What is known is asked again
+// behind the lock: the repository may have come back, and been fetched, since it was asked.
+func (s *Store) removeOther(ctx context.Context, dir string, known func(context.Context) ([]Address, error)) (gone bool, err error) {
+	lock := flock.New(dir + ".lock")
+	if free, err := lock.TryLock(); err != nil || !free {
+		return false, nil // it is left to the next time
+	}
+	defer func() { _ = lock.Unlock() }()
+	keep, err := s.mirrorsOf(ctx, known)
+	if err != nil || keep[dir] {
+		return false, err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return false, fmt.Errorf("remove a mirror: %w", err)
+	}
+	return true, nil
+}
+
+// mirrorsOf gives the folders of the mirrors of the known addresses.
+func (s *Store) mirrorsOf(ctx context.Context, known func(context.Context) ([]Address, error)) (map[string]bool, error) {
+	addresses, err := known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dirs := map[string]bool{}
+	for _, addr := range addresses {
+		dirs[s.mirrorDir(addr)] = true
+	}
+	return dirs, nil
 }
 
 // lock takes the lock of a mirror; it waits until the lock is free or ctx ends.
