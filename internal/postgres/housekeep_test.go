@@ -130,16 +130,24 @@ func TestHousekeepingRemovesWhatIsPastItsTime(t *testing.T) {
 	}
 }
 
-// Old rows that no partition took go as well.
+// Old rows that no partition took go as well, but not those of what goes on.
 func TestHousekeepingEmptiesTheDefaultPartition(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.over()
+	open := create(t, h.store, request())
 	h.exec(`update events set at = at - interval '400 days'`)
-	if n := h.count("events_default"); n != 2 {
+	h.exec(`update subjects set created_at = created_at - interval '400 days'`)
+	if n := h.count("events_default"); n != 3 {
 		t.Fatalf("%d rows are in the default partition", n)
 	}
-	h.keep(domain.Retention{Events: 90 * day})
+	keep := domain.Retention{Events: 90 * day}
+	h.keep(keep)
+	if n := h.count("events_default"); n != 3 {
+		t.Errorf("%d rows are left in the default partition beside a turn of that age", n)
+	}
+	finish(t, h.store, domain.TurnEnd{TurnID: open.ID, Status: domain.TurnDone, Reason: domain.EndAnswered})
+	h.keep(keep)
 	if n := h.count("events_default"); n != 0 {
 		t.Errorf("%d rows are left in the default partition", n)
 	}
