@@ -57,6 +57,9 @@ func Dial(ctx context.Context, c Connection) (sdkclient.Client, error) {
 		FailureConverter: c.Codec.FailureConverter(),
 		PayloadLimits:    sdkclient.PayloadLimitOptions{PayloadSizeWarning: largePayload, MemoSizeWarning: largePayload},
 	}
+	// Payloads come compressed and encrypted out of the codec: to compress the messages around
+	// them costs both sides more than it saves.
+	options.ConnectionOptions.GrpcCompression = &sdkclient.GrpcCompressionNone{}
 	if c.APIKey != "" {
 		options.Credentials = sdkclient.NewAPIKeyStaticCredentials(c.APIKey)
 		if c.TLS == nil {

@@ -25,6 +25,10 @@ const (
 	// heartbeatThrottle is the longest time until a heartbeat is sent, and so until an
 	// activity learns that it was canceled.
 	heartbeatThrottle = time.Second
+	// A task that finds no poller waiting is stored first, which takes the server two more
+	// transactions: there are enough of them for a burst. One that waits costs next to nothing.
+	workflowPollers = 32
+	activityPollers = 16
 )
 
 // Config is all that a worker needs.
@@ -119,8 +123,8 @@ func options(c Config, class queueClass) sdkworker.Options {
 		MaxConcurrentEagerActivityExecutionSize: class.activities,
 		MaxConcurrentLocalActivityExecutionSize: 64,
 		MaxConcurrentWorkflowTaskExecutionSize:  64,
-		MaxConcurrentActivityTaskPollers:        4,
-		MaxConcurrentWorkflowTaskPollers:        4,
+		MaxConcurrentActivityTaskPollers:        activityPollers,
+		MaxConcurrentWorkflowTaskPollers:        workflowPollers,
 		MaxHeartbeatThrottleInterval:            heartbeatThrottle,
 		DefaultHeartbeatThrottleInterval:        heartbeatThrottle,
 		WorkerStopTimeout:                       stopTime,

@@ -83,7 +83,7 @@ func openBare(ctx context.Context, servers *embedded.Stack, split bool) (b *bare
 		}
 	}
 	for _, queue := range map[bool][]string{false: {b.queue}, true: {b.queue, b.modelsAt}}[split] {
-		w := sdkworker.New(client, queue, sdkworker.Options{MaxConcurrentActivityTaskPollers: 4, MaxConcurrentWorkflowTaskPollers: 4})
+		w := sdkworker.New(client, queue, sdkworker.Options{MaxConcurrentActivityTaskPollers: 16, MaxConcurrentWorkflowTaskPollers: 32})
 		w.RegisterWorkflowWithOptions(bareWorkflow, workflow.RegisterOptions{Name: "bare"})
 		w.RegisterActivityWithOptions(b.do, activity.RegisterOptions{Name: "do"})
 		if err := w.Start(); err != nil {
@@ -96,7 +96,10 @@ func openBare(ctx context.Context, servers *embedded.Stack, split bool) (b *bare
 }
 
 func (b *bare) dial(servers *embedded.Stack) (sdkclient.Client, error) {
-	client, err := sdkclient.Dial(sdkclient.Options{HostPort: servers.TemporalAddress(), Namespace: "default", Logger: obs.TemporalLogger(zerolog.Nop())})
+	client, err := sdkclient.Dial(sdkclient.Options{
+		HostPort: servers.TemporalAddress(), Namespace: "default", Logger: obs.TemporalLogger(zerolog.Nop()),
+		ConnectionOptions: sdkclient.ConnectionOptions{GrpcCompression: &sdkclient.GrpcCompressionNone{}}, // as ours
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reach Temporal: %w", err)
 	}

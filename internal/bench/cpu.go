@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -56,6 +58,67 @@ func (m meter) now() (time.Duration, error) {
 	}
 	server, err := treeCPU(m.postgres)
 	return sum + server, err
+}
+
+// shares is CPU time in milliseconds, by whose it is.
+type shares map[string]float64
+
+// cpuShares gives the CPU time that this process and each of the servers have taken; nothing
+// where the kernel does not tell that of the servers.
+func (b *bench) cpuShares() (shares, error) {
+	if runtime.GOOS != "linux" {
+		return shares{}, nil
+	}
+	own, err := ownCPU()
+	if err != nil {
+		return nil, err
+	}
+	found := shares{"this process": milliseconds(own)}
+	for name, pid := range b.servers.PIDs() {
+		took, err := treeCPU(pid)
+		if err != nil {
+			return nil, err
+		}
+		found[name] = milliseconds(took)
+	}
+	return found, nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func (s shares) since(before shares) shares {
+	grown := shares{}
+	for name, took := range s {
+		grown[name] = took - before[name]
+	}
+	return grown
+}
+
+// each gives the share of one of n.
+func (s shares) each(n int) shares {
+	one := shares{}
+	for name, took := range s {
+		one[name] = took / float64(n)
+	}
+	return one
+}
+
+func (s shares) sum() (sum float64) {
+	for _, took := range s {
+		sum += took
+	}
+	return sum
+}
+
+func (s shares) String() string {
+	text := ""
+	for i, name := range slices.Sorted(maps.Keys(s)) {
+		if i > 0 {
+			text += ", "
+		}
+		text += name + " " + number(s[name])
+	}
+	return text
 }
 
 // ownCPU is the time of this process and of those children of it that have ended.

@@ -3,7 +3,7 @@
 // reference that was measured alternately with it. It starts its own servers, prints a table,
 // and writes JSON.
 //
-//	go run ./internal/bench [-quick] [-only PART] [-out FILE] [-cpuprofile FILE]
+//	go run ./internal/bench [-quick] [-only PART] [-layout LAYOUT] [-out FILE] [-cpuprofile FILE]
 package main
 
 import (
@@ -30,9 +30,10 @@ func main() {
 	quick := flag.Bool("quick", false, "a tenth of the samples: a check that everything runs, not a measurement")
 	out := flag.String("out", "", "file for the figures as JSON")
 	only := flag.String("only", "", "measure this part alone: "+strings.Join(partNames(), ", "))
+	layout := flag.String("layout", "", "measure turns in this layout alone: combined or split")
 	profile := flag.String("cpuprofile", "", "file for a CPU profile of this process")
 	flag.Parse()
-	if err := run(ctx, settings{*quick, *only, *out, *profile}); err != nil {
+	if err := run(ctx, settings{*quick, *only, *layout, *out, *profile}); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -40,13 +41,16 @@ func main() {
 
 // settings are what the command line says.
 type settings struct {
-	quick              bool
-	only, out, profile string
+	quick                      bool
+	only, layout, out, profile string
 }
 
 func run(ctx context.Context, s settings) error {
 	if s.only != "" && !slices.Contains(partNames(), s.only) {
 		return fmt.Errorf("there is no part %q, but %s", s.only, strings.Join(partNames(), ", "))
+	}
+	if !slices.Contains([]string{"", layoutName(false), layoutName(true)}, s.layout) {
+		return fmt.Errorf("there is no layout %q, but %s and %s", s.layout, layoutName(false), layoutName(true))
 	}
 	dir, err := os.MkdirTemp("", "harvest-bench-")
 	if err != nil {
@@ -70,7 +74,7 @@ func run(ctx context.Context, s settings) error {
 		return fmt.Errorf("start the servers: %w", err)
 	}
 	defer func() { _ = servers.Stop() }()
-	b := &bench{servers: servers, say: say, scale: 1}
+	b := &bench{servers: servers, say: say, scale: 1, only: s.only, onlyLayout: s.layout}
 	if s.quick {
 		b.scale = 10
 	}
@@ -82,7 +86,7 @@ func run(ctx context.Context, s settings) error {
 	report := Report{
 		At: time.Now().UTC(), Machine: fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()),
 	}
-	if report.Rows, err = b.all(ctx, s.only); err != nil {
+	if report.Rows, err = b.all(ctx); err != nil {
 		return err
 	}
 	report.print(os.Stdout)
@@ -109,9 +113,11 @@ func startProfile(path string) (stop func(), err error) {
 
 // bench is a run of all measurements.
 type bench struct {
-	servers *embedded.Stack
-	say     func(string)
-	scale   int // by which the numbers of samples are divided
+	servers    *embedded.Stack
+	say        func(string)
+	scale      int    // by which the numbers of samples are divided
+	only       string // the part to measure; "" for all
+	onlyLayout string // the layout to measure turns in; "" for both
 }
 
 func (b *bench) samples(n int) int { return max(2, n/b.scale) }
@@ -129,19 +135,42 @@ var parts = []part{
 	{"graph", "questions of the code graph", (*bench).graph},
 }
 
+// turnPart is a measurement of a layout: a part of the part "turns".
+type turnPart struct {
+	name, title string
+	do          func(*bench, context.Context, *house) ([]Row, error)
+}
+
+var turnParts = []turnPart{
+	{"rounds", "turns on a model that takes no time", (*bench).turns},
+	{"arrival", "from the request to the model", (*bench).arrival},
+	{"streams", "from the model's first byte to its readers", (*bench).firstByte},
+	{"crowd", "fifty turns at once", (*bench).crowd},
+	{"held", "memory of running turns", (*bench).turnMemory},
+}
+
 func partNames() []string {
-	names := make([]string, len(parts))
-	for i, p := range parts {
-		names[i] = p.name
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	for _, p := range turnParts {
+		names = append(names, p.name)
 	}
 	return names
 }
 
+// wants reports whether a part is to be measured: it is named, or what it is a part of is.
+func (b *bench) wants(name string) bool {
+	ofTurns := func(p turnPart) bool { return p.name == b.only }
+	return b.only == "" || b.only == name || name == "turns" && slices.ContainsFunc(turnParts, ofTurns)
+}
+
 // all measures the parts, or only the one that is named.
-func (b *bench) all(ctx context.Context, only string) ([]Row, error) {
+func (b *bench) all(ctx context.Context) ([]Row, error) {
 	var rows []Row
 	for _, p := range parts {
-		if only != "" && only != p.name {
+		if !b.wants(p.name) {
 			continue
 		}
 		b.say(p.title)
@@ -157,6 +186,9 @@ func (b *bench) all(ctx context.Context, only string) ([]Row, error) {
 func (b *bench) layouts(ctx context.Context) ([]Row, error) {
 	var rows []Row
 	for _, split := range []bool{false, true} {
+		if b.onlyLayout != "" && b.onlyLayout != layoutName(split) {
+			continue
+		}
 		found, err := b.layout(ctx, split)
 		if err != nil {
 			return nil, fmt.Errorf("layout %s: %w", layoutName(split), err)
@@ -178,20 +210,14 @@ func (b *bench) layout(ctx context.Context, split bool) (rows []Row, err error) 
 		return nil, err
 	}
 	defer h.close()
-	for _, m := range []struct {
-		what string
-		do   func(context.Context, *house) ([]Row, error)
-	}{
-		{"turns on a model that takes no time", b.turns},
-		{"from the request to the model", b.arrival},
-		{"from the model's first byte to its readers", b.firstByte},
-		{"fifty turns at once", b.crowd},
-		{"memory of running turns", b.turnMemory},
-	} {
-		b.say(layoutName(split) + ": " + m.what)
-		found, err := m.do(ctx, h)
+	for _, m := range turnParts {
+		if b.only != "turns" && !b.wants(m.name) {
+			continue
+		}
+		b.say(layoutName(split) + ": " + m.title)
+		found, err := m.do(b, ctx, h)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.what, err)
+			return nil, fmt.Errorf("%s: %w", m.title, err)
 		}
 		rows = append(rows, found...)
 	}

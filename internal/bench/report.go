@@ -32,6 +32,8 @@ type Row struct {
 	AtLeast    float64 `json:"at_least,omitempty"`       // the least that Ours may be
 	LeastRatio float64 `json:"at_least_ratio,omitempty"` // the least that Ratio may be
 	Reference  string  `json:"reference_is,omitempty"`
+	Parts      shares  `json:"parts,omitempty"`           // what Ours is the sum of
+	BareParts  shares  `json:"reference_parts,omitempty"` // what Bare is the sum of
 }
 
 // holds reports whether the figure is within its limits.
@@ -67,6 +69,11 @@ func (r Report) print(w io.Writer) {
 			number(row.Ours), number(row.OursP95), number(row.Bare), number(row.BareP95), number(row.Ratio), row.limits(), verdict)
 	}
 	_ = table.Flush()
+	for _, row := range r.Rows {
+		if len(row.Parts) > 0 {
+			fmt.Fprintf(w, "\n%s: %s; of the reference: %s", row.Name, row.Parts, row.BareParts)
+		}
+	}
 	fmt.Fprintf(w, "\n%s, %s\n", r.Machine, r.At.Format(time.RFC3339))
 }
 

@@ -130,26 +130,42 @@ func (b *bench) crowd(ctx context.Context, h *house) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours, err := together(ctx, b.samples(3), func(ctx context.Context) error {
+	ours, err := b.together(ctx, func(ctx context.Context) error {
 		_, err := h.turn(ctx, 6)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	bare, err := together(ctx, b.samples(3), func(ctx context.Context) error {
+	bare, err := b.together(ctx, func(ctx context.Context) error {
 		_, err := h.bare.turn(ctx, 6, c)
 		return err
 	})
-	row := Row{
-		Name: fmt.Sprintf("%d turns of 6 rounds at once, %s", crowdSize, layoutName(h.split)), Unit: "turns/s",
-		Ours: ours, Bare: bare, Ratio: ours / bare, Reference: bareTurn, AtLeast: crowdLeast,
+	if err != nil {
+		return nil, err
 	}
-	return []Row{row}, err
+	return []Row{{
+		Name: fmt.Sprintf("%d turns of 6 rounds at once, %s", crowdSize, layoutName(h.split)), Unit: "turns/s",
+		Ours: ours.perSecond, Bare: bare.perSecond, Ratio: ours.perSecond / bare.perSecond, Reference: bareTurn, AtLeast: crowdLeast,
+	}, {
+		Name: "CPU of each of them, " + layoutName(h.split), Unit: "ms", Ours: ours.cpu.sum(), Bare: bare.cpu.sum(),
+		Ratio: ours.cpu.sum() / bare.cpu.sum(), Reference: bareTurn, Parts: ours.cpu, BareParts: bare.cpu,
+	}}, nil
 }
 
-// together does something crowdSize times at once, again and again, and gives the rate.
-func together(ctx context.Context, times int, do func(context.Context) error) (perSecond float64, err error) {
+// crowded is how a crowd fared.
+type crowded struct {
+	perSecond float64
+	cpu       shares // of each of the crowd
+}
+
+// together does something crowdSize times at once, again and again.
+func (b *bench) together(ctx context.Context, do func(context.Context) error) (crowded, error) {
+	times := b.samples(3)
+	before, err := b.cpuShares()
+	if err != nil {
+		return crowded{}, err
+	}
 	started := time.Now()
 	for range times {
 		group, ctx := errgroup.WithContext(ctx)
@@ -157,10 +173,16 @@ func together(ctx context.Context, times int, do func(context.Context) error) (p
 			group.Go(func() error { return do(ctx) })
 		}
 		if err := group.Wait(); err != nil {
-			return 0, err
+			return crowded{}, err
 		}
 	}
-	return float64(times*crowdSize) / time.Since(started).Seconds(), nil
+	took := time.Since(started).Seconds()
+	after, err := b.cpuShares()
+	if err != nil {
+		return crowded{}, err
+	}
+	all := times * crowdSize
+	return crowded{perSecond: float64(all) / took, cpu: after.since(before).each(all)}, nil
 }
 
 // turnMemory measures what a turn holds while its model is silent.

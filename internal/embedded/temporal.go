@@ -95,7 +95,7 @@ func newTemporalRun(program, logPath string) (*temporalRun, error) {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	r.answers, r.theirs = answers, append(r.theirs, output)
-	r.cmd.Env = append(r.cmd.Environ(), "GOGC=50", "GOMEMLIMIT=400MiB") // it shares a small machine
+	r.cmd.Env = append(r.cmd.Environ(), "GOMEMLIMIT=400MiB") // it shares a small machine
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = input, output, log
 	return r, nil
 }

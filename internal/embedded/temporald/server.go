@@ -96,6 +96,8 @@ func dynamicSettings() dynamicconfig.StaticClient {
 		// One partition: a task is never forwarded, and hundreds a second still pass.
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
+		// With the default of 20 a second, a busy shard holds each task back for up to 50 ms.
+		dynamicconfig.TransferProcessorMaxPollRPS.Key(): 1000,
 		// The limits are for clusters that many share.
 		dynamicconfig.FrontendRPS.Key():                                  20000,
 		dynamicconfig.FrontendMaxNamespaceRPSPerInstance.Key():           20000,
@@ -103,7 +105,6 @@ func dynamicSettings() dynamicconfig.StaticClient {
 		dynamicconfig.FrontendPersistenceMaxQPS.Key():                    20000,
 		dynamicconfig.HistoryPersistenceMaxQPS.Key():                     20000,
 		dynamicconfig.MatchingPersistenceMaxQPS.Key():                    20000,
-		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key():      true,
 	}
 }
 
