@@ -26,7 +26,7 @@ func IngestWorkflowID(ingestID string) string { return "ingest/" + ingestID }
 
 // WatchScheduleID names the schedule that looks for changes of a repository. The workflows
 // it starts are named by it and the time.
-func WatchScheduleID(repository string) string { return "watch/" + repository }
+func WatchScheduleID(repository string) string { return "watch/" + idPart(repository) }
 
 // IngestInput says what to read. A schedule leaves IngestID empty: then the workflow makes
 // a run of its own, or records that it was skipped.

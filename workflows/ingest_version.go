@@ -10,7 +10,7 @@ import (
 
 // IngestVersionWorkflowID names the workflow that reads one version of a run.
 func IngestVersionWorkflowID(ingestID, tag string) string {
-	return IngestWorkflowID(ingestID) + "/" + tag
+	return IngestWorkflowID(ingestID) + "/" + idPart(tag)
 }
 
 // IngestVersionInput names a version of a run.

@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -40,6 +41,32 @@ func TestParseCitations(t *testing.T) {
 	}
 }
 
+// Files are called what people call them: routes of web frameworks have brackets, and colons
+// are rare but there.
+func TestCitationsOfOddFiles(t *testing.T) {
+	t.Parallel()
+	for file, text := range map[string]string{
+		"app/[slug]/page.tsx":        "in [web:main:app/[slug]/page.tsx:3], see [x]",
+		"app/[[...slug]]/[id]/p.tsx": "([web:main:app/[[...slug]]/[id]/p.tsx:3])",
+		"a:b.py":                     "[web:main:a:b.py:3] and 4:5]",
+		"app/(group)/page.tsx":       "[[web:main:app/(group)/page.tsx:3]]",
+	} {
+		want := []domain.Citation{{Repo: "web", Version: "main", File: file, Line: 3, EndLine: 3}}
+		if got := domain.ParseCitations(text); !slices.Equal(got, want) {
+			t.Errorf("%s gives %v, want %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"[web:main:a.go:3:14]", "[web:main:a.go:3, web:main:b.go:4]", "[web:main:a.go:3-5; web:main:b.go:4]", "[web:main:a]b.go:3]", "[web:main:a.go\n:3]"} {
+		if got := domain.ParseCitations(text); len(got) != 0 {
+			t.Errorf("%q gives %v, want none", text, got)
+		}
+	}
+	two := domain.ParseCitations("[web:main:a[0:b.go:1] then [web:main:[id].ts:2-4]")
+	if len(two) != 1 || two[0].File != "[id].ts" || two[0].EndLine != 4 {
+		t.Errorf("after a bracket that is never closed: %v", two)
+	}
+}
+
 func TestEventJSON(t *testing.T) {
 	t.Parallel()
 	cases := map[string]domain.Event{
@@ -72,6 +99,7 @@ func TestLocalNames(t *testing.T) {
 func FuzzParseCitations(f *testing.F) {
 	f.Add("[a:b:c:1]")
 	f.Add("[a:b:c:1-][[::]]")
+	f.Add("[a:b:[[c]]:1][a:b:[:2]")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, c := range domain.ParseCitations(text) {
 			if c.Line < 1 || c.EndLine < c.Line || c.Repo == "" || c.Version == "" || c.File == "" {

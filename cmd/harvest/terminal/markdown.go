@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 // prose writes Markdown that streams in pieces: words wrapped at the screen's width,
@@ -147,7 +149,7 @@ func (p *prose) place(word string) {
 }
 
 // pieces are the marks inside a word: emphasis, code, a citation.
-var pieces = regexp.MustCompile("\\*\\*|`|\\[[^\\[\\]\\s:]+:[^\\[\\]\\s:]+:[^\\[\\]\\s]+:\\d+(?:-\\d+)?\\]")
+var pieces = regexp.MustCompile("\\*\\*|`|\\[[^\\[\\]\\s:]+:[^\\[\\]\\s:]+:" + domain.CitedPath + ":\\d+(?:-\\d+)?\\]")
 
 // styled renders a word and gives its visible width.
 func (p *prose) styled(word string) (string, int) {

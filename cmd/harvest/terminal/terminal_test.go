@@ -277,3 +277,18 @@ func FuzzProse(f *testing.F) {
 		}
 	})
 }
+
+// A citation is one piece whatever its file is called: the brackets of a route don't end it.
+func TestCitationsOfFilesWithBrackets(t *testing.T) {
+	t.Parallel()
+	const place = "[web:main:app/[slug]/page.tsx:3]"
+	var out bytes.Buffer
+	screen := terminal.New(&out, true, func() int { return 100 })
+	if err := play(t, terminal.NewTurn(screen).Show, `{"type":"text_delta","text":"It is in `+place+`, see [x]."}`, `{"type":"done","answer":"x","sources":[]}`); err != nil {
+		t.Fatal(err)
+	}
+	screen.Close()
+	if !strings.Contains(out.String(), "\x1b[2m"+place+"\x1b[0m, see [x].") {
+		t.Errorf("the citation is not one piece: %q", out.String())
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 // place is where something stands, as citations name it.
@@ -49,7 +51,7 @@ type finding struct {
 }
 
 var (
-	citedLine  = regexp.MustCompile(`^\[([^\[\]:\s]+):([^\[\]:\s]+):([^\[\]:\n]+):(\d+)\] ?(.*)$`)
+	citedLine  = regexp.MustCompile(`^\[([^\[\]:\s]+):([^\[\]:\s]+):(` + domain.CitedPath + `):(\d+)\] ?(.*)$`)
 	symbolLine = regexp.MustCompile(`^([a-z]+) (\S.*) \(lines (\d+)-(\d+)\)$`)
 	edgeLine   = regexp.MustCompile(`^([a-z]+ from|in|calls) (.+) \((exact|scoped|name), defined at (.+):(\d+)\)$`)
 	rangeLine  = regexp.MustCompile(`^lines (\d+) to (\d+) of \d+$`)

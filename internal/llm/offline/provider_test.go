@@ -336,3 +336,21 @@ func TestNamesOfOneLetter(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesWithBracketsAreCited(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"app/[slug]/page.tsx", "app/[[...all]]/page.tsx", "a:b.tsx"} {
+		at := "[web:main:" + file + ":1]"
+		b := &bench{says: map[string]string{
+			"list_repositories": "web — /srv/web\n  main at 0123456789, 2 files, 3 symbols",
+			"search_symbols":    at + " function SlugPage (lines 1-3)\n    function SlugPage()",
+			"get_symbol_source": at + " function SlugPage (lines 1-3)\n    1  export default function SlugPage() {",
+			"search_text":       at + " export default function SlugPage() {",
+		}}
+		answer, _ := b.converse(t, domain.TextMessage(domain.RoleUser, "Where is SlugPage defined?"))
+		cited := domain.ParseCitations(answer)
+		if len(cited) == 0 || cited[0].File != file {
+			t.Errorf("%s is not cited:\n%s", file, answer)
+		}
+	}
+}
