@@ -66,7 +66,11 @@ func (w *walker) define(d definition) int {
 		Exported: d.exported, Bases: d.bases, Type: w.intern(d.typ), Fields: d.fields,
 	})
 	for _, f := range d.fields {
-		w.fieldTypes[dotted(d.owner, d.name, f.Name)] = f.Type
+		key := dotted(d.owner, d.name, f.Name)
+		w.fieldTypes[key] = f.Type
+		if b, ok := w.lookup(f.Type); ok && b.ofType {
+			w.generic[key] = true
+		}
 	}
 	return len(w.facts.Symbols) - 1
 }
@@ -152,14 +156,20 @@ func dotted(parts ...string) string {
 	return strings.Join(kept, ".")
 }
 
-// noteAssertions gives the types of the file the bases that were declared apart from them.
+// noteAssertions gives the types of the file the bases that were declared apart from them, and
+// notes those of types of other files.
 func noteAssertions(w *walker) {
 	for _, a := range w.asserted {
+		here := false
 		for i := range w.facts.Symbols {
 			s := &w.facts.Symbols[i]
 			if s.QualifiedName() == a.name && (s.Kind.Class() || s.Kind == domain.KindType) {
 				s.Bases = append(s.Bases, a.base)
+				here = true
 			}
+		}
+		if !here && a.elsewhere {
+			w.facts.Conformances = append(w.facts.Conformances, domain.Conformance{Type: w.intern(a.name), Base: a.base})
 		}
 	}
 }

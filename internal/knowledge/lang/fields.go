@@ -39,7 +39,7 @@ func (w *walker) fieldOf(typ, field string) string {
 	if i := strings.IndexAny(bare, "<[?"); i > 0 {
 		bare = bare[:i]
 	}
-	if known, ok := w.fieldTypes[bare+"."+field]; ok {
+	if known, ok := w.fieldTypes[bare+"."+field]; ok && (bare == w.self || !w.generic[bare+"."+field]) {
 		return known
 	}
 	return step(typ, field)

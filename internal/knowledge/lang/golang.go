@@ -316,7 +316,7 @@ func goNoteAssertion(w *walker, n int) {
 	if concrete == "" || strings.ContainsAny(concrete, "!.()") {
 		return
 	}
-	w.asserted = append(w.asserted, assertion{concrete, w.base(n, goTypeText(w, typ), domain.EdgeImplements)})
+	w.asserted = append(w.asserted, assertion{name: concrete, base: w.base(n, goTypeText(w, typ), domain.EdgeImplements)})
 }
 
 func goParameter(w *walker, n int) {

@@ -112,7 +112,7 @@ func javaClass(w *walker, n int) {
 			d.bases = append(d.bases, javaBases(w, c, domain.EdgeImplements)...)
 		}
 	}
-	d.fields = javaFields(w, n, d.body)
+	w.showing(func() { d.fields = javaFields(w, n, d.body) })
 	w.bindFields(d.fields)
 	w.within(w.define(d), func() {
 		w.typed(path, d.bases, func() {
@@ -133,7 +133,7 @@ func javaTypeParameters(w *walker, n int) {
 	for c := range w.Children(w.Field(n, "type_parameters")) {
 		if w.Kind(c) == "type_parameter" {
 			bound := javaType(w, w.First(w.Child(c, "type_bound")))
-			w.bind(w.Content(w.Child(c, "type_identifier")), binding{typ: bound, typeParam: true})
+			w.bind(w.Content(w.Child(c, "type_identifier")), binding{typ: bound, typeParam: true, ofType: javaKinds[w.Kind(n)] != ""})
 		}
 	}
 }
@@ -228,7 +228,7 @@ func javaMethod(w *walker, n int) {
 	defer w.pop()
 	javaTypeParameters(w, n)
 	if w.Kind(n) != "constructor_declaration" {
-		d.typ = javaType(w, w.Field(n, "type"))
+		w.showing(func() { d.typ = javaType(w, w.Field(n, "type")) })
 	}
 	symbol := -1
 	if w.Kind(w.Parent(w.Parent(n))) != "object_creation_expression" { // else it belongs to what encloses it

@@ -244,6 +244,9 @@ func javaTypeOf(w *walker, n, steps int) string {
 	case "super":
 		return w.super
 	case "field_access":
+		if w.Content(w.Field(n, "field")) == "this" {
+			return w.Content(w.Field(n, "object")) // Outer.this
+		}
 		return javaTypes.member(w, w.Field(n, "object"), w.Content(w.Field(n, "field")), steps)
 	case "method_invocation":
 		if object := w.Field(n, "object"); object >= 0 {

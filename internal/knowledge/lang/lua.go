@@ -43,7 +43,7 @@ func luaTables(w *walker, root int) {
 		case "function_call":
 			if base := luaMeta(w, n); base != "" && w.Content(w.Field(n, "name")) == "setmetatable" {
 				w.asserted = append(w.asserted, assertion{
-					w.Content(w.First(w.Field(n, "arguments"))), w.base(n, base, domain.EdgeInherits),
+					name: w.Content(w.First(w.Field(n, "arguments"))), base: w.base(n, base, domain.EdgeInherits),
 				})
 			}
 		}

@@ -272,9 +272,9 @@ func pyBindParams(w *walker, params int, method bool) {
 		text := pyTypeText(w, typ)
 		switch w.Kind(name) {
 		case "list_splat_pattern":
-			name, text = w.First(name), "tuple"
+			name, text = w.First(name), pyMany("tuple", "tuple[", text)
 		case "dictionary_splat_pattern":
-			name, text = w.First(name), "dict"
+			name, text = w.First(name), pyMany("dict", "dict[str, ", text)
 		}
 		if typ < 0 && text == "" {
 			text = pyTypeOf(w, w.Field(c, "value"), maxSteps)
@@ -284,6 +284,14 @@ func pyBindParams(w *walker, params int, method bool) {
 		}
 		w.bindLocal(w.Content(name), text)
 	}
+}
+
+// pyMany gives the type of a parameter that takes many arguments of a type.
+func pyMany(bare, open, of string) string {
+	if of == "" {
+		return bare
+	}
+	return open + of + "]"
 }
 
 // pyTypeParams binds the type parameters of def f[T: Bound], class C[T] and type A[T].

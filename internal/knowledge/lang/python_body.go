@@ -22,9 +22,9 @@ func pyTypeText(w *walker, n int) string {
 			if part = strings.TrimSpace(part); part == "None" {
 				continue
 			} else if kept != "" {
-				return ""
+				kept += " | "
 			}
-			kept = part
+			kept += part
 		}
 		text = kept
 	}

@@ -10,6 +10,10 @@ import (
 
 func init() { register("rust", rustRules) }
 
+// rustMacros are those of the built-in names that are macros: functions may be called so.
+var rustMacros = words(`println print eprintln eprint format vec assert assert_eq assert_ne debug_assert debug_assert_eq panic todo
+	unimplemented unreachable write writeln matches dbg include_str include_bytes concat stringify env cfg line file`)
+
 func rustRules() rules {
 	return rules{
 		grammar:  rust.Language,
@@ -111,15 +115,16 @@ func rustModule(w *walker, n int) {
 
 // rustTypeParameters binds type parameters; the bounds of a where clause are walked only.
 func rustTypeParameters(w *walker, n int) {
+	ofType := w.Kind(n) != "function_item" && w.Kind(n) != "function_signature_item"
 	for c := range w.Children(w.Field(n, "type_parameters")) {
 		if w.Kind(c) == "type_parameter" {
-			w.bind(w.Content(w.Field(c, "name")), binding{typ: rustBound(w, w.Field(c, "bounds")), typeParam: true})
+			w.bind(w.Content(w.Field(c, "name")), binding{typ: rustBound(w, w.Field(c, "bounds")), typeParam: true, ofType: ofType})
 		}
 	}
 	for p := range w.Children(w.Child(n, "where_clause")) {
 		if left := w.Content(w.Field(p, "left")); left != "" {
 			if b, ok := w.lookup(left); ok && b.typeParam && b.typ == "" {
-				w.bind(left, binding{typ: rustBound(w, w.Field(p, "bounds")), typeParam: true})
+				w.bind(left, binding{typ: rustBound(w, w.Field(p, "bounds")), typeParam: true, ofType: b.ofType})
 			}
 		}
 	}
@@ -128,7 +133,7 @@ func rustTypeParameters(w *walker, n int) {
 // rustBound gives the first bound that may be a trait of the repository.
 func rustBound(w *walker, bounds int) string {
 	for c := range w.Children(bounds) {
-		if typ := rustType(w, c); typ != "" && w.Named(c) && !w.g.builtins[typ] {
+		if typ := rustType(w, c); typ != "" && w.Named(c) && w.Kind(c) != "removed_trait_bound" && !w.g.builtins[typ] {
 			return typ
 		}
 	}
@@ -155,7 +160,7 @@ func rustStruct(w *walker, n int) {
 	w.push()
 	defer w.pop()
 	rustTypeParameters(w, n)
-	d.fields = rustFields(w, body)
+	w.showing(func() { d.fields = rustFields(w, body) })
 	w.within(w.define(d), func() {
 		rustTypeParts(w, n)
 		w.visit(body)
@@ -249,7 +254,7 @@ func rustTrait(w *walker, n int) {
 }
 
 // rustImpl reads an implementation: its functions belong to the type, which gets the trait
-// as a base if the file defines it.
+// as a base.
 func rustImpl(w *walker, n int) {
 	w.push()
 	defer w.pop()
@@ -261,7 +266,8 @@ func rustImpl(w *walker, n int) {
 	if trait >= 0 {
 		base, _ := splitType(rustText(w.Content(trait)), '<', '>')
 		bases = append(bases, w.base(n, base, domain.EdgeImplements))
-		w.asserted = append(w.asserted, assertion{path, bases[0]})
+		_, param := w.lookup(name) // an implementation for all types that fit
+		w.asserted = append(w.asserted, assertion{path, bases[0], !param && !w.g.builtins[name] && !strings.ContainsAny(name, "[(")})
 		w.visit(w.Field(trait, "type_arguments"))
 	}
 	rustTypeParts(w, n)
@@ -312,7 +318,7 @@ func rustFunction(w *walker, n int) {
 	w.push()
 	defer w.pop()
 	rustTypeParameters(w, n)
-	d.typ = rustType(w, w.Field(n, "return_type"))
+	w.showing(func() { d.typ = rustType(w, w.Field(n, "return_type")) })
 	w.within(w.define(d), func() {
 		rustTypeParts(w, n)
 		params := w.Field(n, "parameters")

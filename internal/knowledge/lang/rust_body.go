@@ -16,15 +16,18 @@ var rustTypes = typer{
 	containers: &rustContainers,
 	names:      words("identifier"),
 	elements: words(`map for_each filter flat_map filter_map find any all position inspect take_while skip_while partition max_by_key min_by_key
-		sort_by_key retain and_then map_err for_each_concurrent then`),
+		sort_by_key sort_by sort_unstable_by_key sort_unstable_by retain and_then map_err for_each_concurrent then`),
 }
 
 func init() { rustTypes.of = rustTypeOf }
 
+// rustSequences are methods that sequences alone have.
+var rustSequences = words("sort_by_key sort_by sort_unstable_by_key sort_unstable_by retain position partition max_by_key min_by_key take_while skip_while")
+
 // rustIdentity are methods whose result is, for what we know of types, their receiver: the
 // wrappers they open are left out of types.
 var rustIdentity = words(`unwrap expect unwrap_or unwrap_or_default unwrap_or_else as_ref as_mut as_deref as_deref_mut clone to_owned borrow
-	borrow_mut lock ok_or ok_or_else ok cloned copied take context with_context map_err get_or_insert_with by_ref upgrade await`)
+	borrow_mut lock ok_or ok_or_else ok cloned copied context with_context map_err get_or_insert_with by_ref upgrade await`)
 
 // rustType gives a type as it matters to calls: without references, wrappers and dyn.
 func rustType(w *walker, n int) string {
@@ -42,7 +45,7 @@ func rustType(w *walker, n int) string {
 	}
 	text := rustText(w.Content(n))
 	if b, ok := w.lookup(text); ok && b.typeParam {
-		return b.typ
+		return w.argument(text, b)
 	}
 	if text == "Self" {
 		return w.self
@@ -261,7 +264,7 @@ func rustCall(w *walker, n int) {
 	c := call{node: n, receiver: none, args: w.arguments(list)}
 	switch w.Kind(target) {
 	case "identifier":
-		if c.name = w.Content(target); w.g.builtins[c.name] && !w.isLocal(c.name) {
+		if c.name = w.Content(target); w.g.builtins[c.name] && !rustMacros[c.name] && !w.isLocal(c.name) {
 			c.name = ""
 		}
 	case "scoped_identifier":
@@ -274,7 +277,7 @@ func rustCall(w *walker, n int) {
 		c.recvType = rustTypes.receiver(w, c.receiver)
 		if closure := w.First(list); w.Kind(closure) == "closure_expression" && rustTypes.elements[c.name] {
 			w.hints[closure] = c.recvType // of an Option or a Result it is the value itself
-			if rustIterates(w, c.receiver) {
+			if rustSequences[c.name] || rustIterates(w, c.receiver) {
 				w.hints[closure] = rustElement(c.recvType)
 			}
 		}
@@ -394,7 +397,7 @@ func rustCallType(w *walker, n, steps int) string {
 		if name == "Some" || name == "Ok" {
 			return rustTypeOf(w, w.First(w.Field(n, "arguments")), steps)
 		}
-		if w.isLocal(name) || w.g.builtins[name] {
+		if w.isLocal(name) || w.g.builtins[name] && !rustMacros[name] {
 			return ""
 		}
 		return name + "()"

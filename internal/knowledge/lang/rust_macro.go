@@ -1,7 +1,5 @@
 package lang
 
-import "strings"
-
 // rustAttribute notes nothing: what attributes hold is no code of the file.
 func rustAttribute(*walker, int) {}
 
@@ -29,10 +27,13 @@ func rustTokens(w *walker, tree int) {
 	}
 	for i := 0; i+1 < len(tokens); i++ {
 		name, next := tokens[i], tokens[i+1]
-		if w.Kind(name) != "identifier" || w.Kind(next) != "(" || w.g.builtins[w.Content(name)] {
+		if w.Kind(name) != "identifier" || w.Kind(next) != "(" {
 			continue
 		}
-		rustTokenCall(w, tokens, i)
+		text, plain := w.Content(name), i == 0 || w.Kind(tokens[i-1]) != "." && w.Kind(tokens[i-1]) != "::"
+		if !plain || !w.g.builtins[text] || rustMacros[text] {
+			rustTokenCall(w, tokens, i)
+		}
 	}
 }
 
@@ -40,24 +41,15 @@ func rustTokens(w *walker, tree int) {
 func rustTokenCall(w *walker, tokens []int, i int) {
 	name := tokens[i]
 	c := call{node: name, name: w.Content(name), receiver: none, args: -1}
-	first := i
-	for first >= 2 {
-		k := w.Kind(tokens[first-1])
-		before := w.Kind(tokens[first-2])
-		if k != "." && k != "::" || before != "identifier" && before != "self" && before != "crate" && before != "super" {
-			break
-		}
-		first -= 2
+	if i > 0 && w.Kind(tokens[i-1]) == "fn" {
+		return
 	}
-	if first > 0 && (w.Kind(tokens[first-1]) == "." || w.Kind(tokens[first-1]) == "fn") {
-		if w.Kind(tokens[first-1]) == "fn" {
-			return
+	if i > 1 && (w.Kind(tokens[i-1]) == "." || w.Kind(tokens[i-1]) == "::") {
+		typ, first := rustTokenType(w, tokens, i-1, maxSteps)
+		c.before, c.recvType = "…", typ // a member of something longer
+		if first >= 0 {
+			c.before = w.Text[w.Nodes[tokens[first]].Start:w.Nodes[tokens[i-1]].Start]
 		}
-		c.before = "…" // a member of something longer
-	}
-	if first < i {
-		c.before = w.Text[w.Nodes[tokens[first]].Start:w.Nodes[tokens[i-1]].Start]
-		c.recvType = rustTokenType(w, tokens[first:i])
 		if path := tokens[i-2]; w.Kind(tokens[i-1]) == "::" && upperFirst(w.Content(path)) {
 			w.uses(path, w.Content(path))
 		}
@@ -65,28 +57,80 @@ func rustTokenCall(w *walker, tokens []int, i int) {
 	w.calls(c)
 }
 
-// rustTokenType gives the type of "a.b." or "T::" before a name.
-func rustTokenType(w *walker, tokens []int) string {
-	head := w.Content(tokens[0])
-	if w.Kind(tokens[1]) == "::" {
-		if head == "Self" {
-			return w.self
+// rustTokenType gives the type of the expression whose tokens end before the one at end, as a
+// chain, and where it begins; -1 where that is not clear.
+func rustTokenType(w *walker, tokens []int, end, steps int) (typ string, first int) {
+	if end < 1 || steps == 0 {
+		return "", -1
+	}
+	at := end - 1
+	called := w.Kind(tokens[at]) == ")"
+	if called {
+		if at = rustTokenOpen(w, tokens, at) - 1; at < 0 {
+			return "", -1
 		}
-		if upperFirst(head) && len(tokens) == 2 {
-			return head
-		}
+	}
+	name := w.Content(tokens[at])
+	switch w.Kind(tokens[at]) {
+	case "identifier", "self", "crate", "super", "integer_literal":
+	case "?":
+		return rustTokenType(w, tokens, at, steps-1)
+	default:
+		return "", -1
+	}
+	member := name
+	if called {
+		member += "()"
+	}
+	if at == 0 || w.Kind(tokens[at-1]) != "." && w.Kind(tokens[at-1]) != "::" {
+		return rustTokenHead(w, name, called), at
+	}
+	before, first := rustTokenType(w, tokens, at-1, steps-1)
+	switch {
+	case w.Kind(tokens[at-1]) == "." && called && rustIdentity[name]:
+		return before, first
+	case w.Kind(tokens[at-1]) == ".":
+		return rustText(w.fieldOf(before, member)), first
+	case before == "" || first < 0:
+		return "", first
+	case called && (name == "new" || name == "default" || name == "from" || upperFirst(name)):
+		return before, first
+	case called:
+		return step(before, member), first
+	}
+	return before + "::" + name, first
+}
+
+// rustTokenHead gives the type of the first name of an expression.
+func rustTokenHead(w *walker, name string, called bool) string {
+	b, bound := w.lookup(name)
+	switch {
+	case name == "self" || name == "Self":
+		return w.self
+	case bound && !called:
+		return b.typ
+	case called && (bound || w.g.builtins[name] && !rustMacros[name]):
 		return ""
+	case called:
+		return name + "()"
+	case upperFirst(name):
+		return name
 	}
-	typ := w.self
-	if head != "self" {
-		b, _ := w.lookup(head)
-		typ = b.typ
-	}
-	for i := 2; i < len(tokens); i += 2 {
-		if w.Kind(tokens[i-1]) != "." {
-			return ""
+	return ""
+}
+
+// rustTokenOpen gives the place of the parenthesis that the one at end closes; -1 for none.
+func rustTokenOpen(w *walker, tokens []int, end int) int {
+	depth := 0
+	for ; end >= 0; end-- {
+		switch w.Kind(tokens[end]) {
+		case ")":
+			depth++
+		case "(":
+			if depth--; depth == 0 {
+				return end
+			}
 		}
-		typ = w.fieldOf(typ, strings.TrimSpace(w.Content(tokens[i])))
 	}
-	return typ
+	return -1
 }

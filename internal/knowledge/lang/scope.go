@@ -5,6 +5,7 @@ type binding struct {
 	typ       string // its type, as written or a chain; "" unknown
 	local     bool   // a parameter or a variable of a function
 	typeParam bool   // a type parameter; typ is its bound
+	ofType    bool   // a type parameter of a type, not of a function
 	origin    string // the field or variable that it took a function from; see domain.Reference
 }
 
@@ -53,6 +54,23 @@ func (w *walker) lookup(name string) (binding, bool) {
 		}
 	}
 	return binding{}, false
+}
+
+// argument gives what stands for a type parameter: its bound. In what other files see of a
+// type its own parameters stay as they are written; they know the arguments.
+func (w *walker) argument(name string, b binding) string {
+	if w.shown && b.ofType {
+		return name
+	}
+	return b.typ
+}
+
+// showing runs read on what other files see.
+func (w *walker) showing(read func()) {
+	was := w.shown
+	w.shown = true
+	read()
+	w.shown = was
 }
 
 func (w *walker) isLocal(name string) bool {

@@ -90,7 +90,7 @@ func (t *typer) hint(w *walker, function int, method, recvType string) {
 func (w *walker) plainType(c *containers, text string) string {
 	text = c.plain(fold(text, maxChain))
 	if b, ok := w.lookup(text); ok && b.typeParam {
-		return b.typ
+		return w.argument(text, b)
 	}
 	return text
 }

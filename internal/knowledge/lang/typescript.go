@@ -130,7 +130,7 @@ func tsDefineFunction(w *walker, n int, d definition) {
 	}
 	w.push()
 	tsBindTypeParameters(w, n)
-	d.typ = tsTypeText(w, w.Field(n, "return_type"))
+	w.showing(func() { d.typ = tsTypeText(w, w.Field(n, "return_type")) })
 	symbol := w.define(d)
 	w.within(symbol, func() {
 		if d.begin > 0 {
@@ -196,7 +196,9 @@ func tsBindTypeParameters(w *walker, n int) {
 	for c := range w.Children(w.Field(n, "type_parameters")) {
 		if w.Kind(c) == "type_parameter" {
 			bound := tsTypeText(w, w.First(w.Field(c, "constraint")))
-			w.bind(w.Content(w.Field(c, "name")), binding{typ: bound, typeParam: true})
+			k := w.Kind(n)
+			ofType := k == "class_declaration" || k == "abstract_class_declaration" || k == "class" || k == "interface_declaration" || k == "type_alias_declaration"
+			w.bind(w.Content(w.Field(c, "name")), binding{typ: bound, typeParam: true, ofType: ofType})
 		}
 	}
 }
@@ -215,7 +217,7 @@ func tsInterface(w *walker, n int) {
 			d.bases = append(d.bases, tsBases(w, c, domain.EdgeInherits)...)
 		}
 	}
-	d.fields = tsFields(w, d.body)
+	w.showing(func() { d.fields = tsFields(w, d.body) })
 	w.within(w.define(d), func() {
 		tsHeritageArguments(w, n)
 		w.typed(dotted(w.owner, d.name), d.bases, func() { tsMembers(w, d.body) })

@@ -28,7 +28,7 @@ func tsTypeText(w *walker, n int) string {
 		return tsUnionText(w, n)
 	case "type_identifier":
 		if b, ok := w.lookup(w.Content(n)); ok && b.typeParam {
-			return b.typ
+			return w.argument(w.Content(n), b)
 		}
 	}
 	text := tsContainers.plain(fold(w.Content(n), maxChain))
@@ -37,7 +37,7 @@ func tsTypeText(w *walker, n int) string {
 		return ""
 	}
 	if b, ok := w.lookup(text); ok && b.typeParam {
-		return b.typ // of a Promise<T>, say
+		return w.argument(text, b) // of a Promise<T>, say
 	}
 	return text
 }
@@ -55,10 +55,14 @@ func tsUnionText(w *walker, n int) string {
 		if text := w.Content(c); text == "null" || text == "undefined" {
 			continue
 		}
-		if only != "" {
+		text := tsTypeText(w, c)
+		if only != "" && (!upperFirst(only) || !upperFirst(text) || strings.ContainsAny(only+text, "<([{")) {
 			return ""
 		}
-		only = tsTypeText(w, c)
+		if only != "" {
+			text = only + " | " + text
+		}
+		only = text
 	}
 	return only
 }
@@ -191,7 +195,7 @@ func tsCall(w *walker, n int) {
 	case "super":
 		c.name = lastPart(w.super)
 	case "import":
-		w.importing(n, unquote(w.Content(w.First(list))), "*", "")
+		w.importing(n, unquote(w.Content(w.First(list))), "", "")
 	case "member_expression":
 		name := w.Field(function, "property")
 		c.node, c.name, c.receiver = name, w.Content(name), w.Field(function, "object")
@@ -236,6 +240,8 @@ func tsNew(w *walker, n int) {
 		c.name = w.Content(constructor)
 	case "member_expression":
 		c.name, c.receiver = w.Content(w.Field(constructor, "property")), w.Field(constructor, "object")
+	case "this": // in a static method
+		c.name = lastPart(w.self)
 	default:
 		w.visit(constructor)
 	}
@@ -291,6 +297,9 @@ func tsTypeOf(w *walker, n, steps int) string {
 	case "call_expression":
 		return tsCallType(w, n, steps)
 	case "new_expression":
+		if w.Kind(w.Field(n, "constructor")) == "this" {
+			return w.self
+		}
 		return tsContainers.plain(fold(w.Content(w.Field(n, "constructor"))+w.Content(w.Field(n, "type_arguments")), maxChain))
 	case "await_expression", "parenthesized_expression", "non_null_expression", "satisfies_expression":
 		return tsTypeOf(w, w.First(n), steps)

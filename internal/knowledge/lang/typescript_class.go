@@ -34,7 +34,7 @@ func tsDefineClass(w *walker, n int, d definition) {
 			d.bases = append(d.bases, w.base(c, w.Content(c), domain.EdgeInherits))
 		}
 	}
-	d.fields = tsFields(w, d.body)
+	w.showing(func() { d.fields = tsFields(w, d.body) })
 	w.within(w.define(d), func() {
 		tsDecorators(w, d.node, n)
 		tsHeritageArguments(w, n)

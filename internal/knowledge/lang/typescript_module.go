@@ -51,31 +51,93 @@ func tsExport(w *walker, n int) {
 	}
 	for c := range w.Children(clause) {
 		if w.Kind(c) == "export_specifier" {
-			w.exports = append(w.exports, w.Content(w.Field(c, "name")))
+			name, alias := unquote(w.Content(w.Field(c, "name"))), unquote(w.Content(w.Field(c, "alias")))
+			if alias == "" {
+				alias = name
+			}
+			w.exporting(name, alias)
 		}
 	}
 	if clause >= 0 {
 		return
 	}
+	if declared := w.Field(n, "declaration"); declared >= 0 && w.Child(n, "default") >= 0 {
+		if name := w.Content(w.Field(declared, "name")); name != "" {
+			w.exporting(name, "default")
+		}
+	}
 	value := w.Field(n, "value")
+	if value < 0 && w.Child(n, "=") >= 0 {
+		value = w.Last(n) // export = x
+	}
+	if value < 0 {
+		w.others(n, "decorator") // those belong to the class
+		return
+	}
+	tsExportValue(w, n, value)
+}
+
+// tsExportValue reads the expression that a module is as a value: its default export.
+func tsExportValue(w *walker, n, value int) {
+	d := definition{kind: domain.KindConstant, name: "default", node: n, exported: true}
 	switch w.Kind(value) {
 	case "identifier":
-		w.exports = append(w.exports, w.Content(value))
+		w.exporting(w.Content(value), "default")
 		w.visit(value)
 	case "arrow_function", "function_expression":
-		tsDefineFunction(w, value, definition{kind: domain.KindFunction, name: "default", node: n, exported: true})
+		d.kind = domain.KindFunction
+		tsDefineFunction(w, value, d)
 	case "object":
-		tsObject(w, value, definition{kind: domain.KindConstant, name: "default", node: n, exported: true})
+		tsObject(w, value, d)
+	case "class":
+		if name := w.Content(w.Field(value, "name")); name != "" {
+			w.exporting(name, "default")
+		}
+		w.visit(value)
+	case "new_expression", "call_expression", "await_expression", "as_expression", "satisfies_expression":
+		if inner := tsDecorated(w, value); inner != "" {
+			w.exporting(inner, "default")
+			w.visit(value)
+			return
+		}
+		d.typ = tsTypeOf(w, value, maxSteps)
+		w.within(w.define(d), func() { w.visit(value) })
 	default:
-		w.others(n, "decorator") // those belong to the class
+		w.visit(value)
 	}
 }
 
-// tsMarkExports marks what the file exports by name.
+// tsDecorated gives the component that a call is given and gives back in another guise:
+// memo(Panel), connect(state)(Panel).
+func tsDecorated(w *walker, n int) string {
+	if w.Kind(n) != "call_expression" {
+		return ""
+	}
+	args := w.named(w.Field(n, "arguments"))
+	if len(args) == 0 || w.Kind(args[0]) != "identifier" || !upperFirst(w.Content(args[0])) {
+		return ""
+	}
+	return w.Content(args[0])
+}
+
+// exporting notes that the module hands a name of its own on.
+func (w *walker) exporting(name, as string) {
+	w.facts.Exports = append(w.facts.Exports, domain.Export{Name: w.intern(name), As: w.intern(as)})
+}
+
+// tsMarkExports marks what the file exports by name. Exports under the same name say nothing
+// more.
 func tsMarkExports(w *walker) {
-	names := make(map[string]bool, len(w.exports))
-	for _, name := range w.exports {
-		names[name] = true
+	names := make(map[string]bool, len(w.facts.Exports))
+	kept := w.facts.Exports[:0]
+	for _, e := range w.facts.Exports {
+		names[e.Name] = true
+		if e.Name != e.As {
+			kept = append(kept, e)
+		}
+	}
+	if w.facts.Exports = kept; len(kept) == 0 {
+		w.facts.Exports = nil
 	}
 	for i := range w.facts.Symbols {
 		if s := &w.facts.Symbols[i]; s.Receiver == "" && names[s.Name] {
@@ -107,6 +169,14 @@ func tsBindDeclarator(w *walker, n int, local bool) {
 	if !local && tsRequired(w, value) != "" {
 		return // an import, not a variable
 	}
+	if values := tsListed(w, value); w.Kind(name) == "array_pattern" && values != nil {
+		for i, element := range w.named(name) {
+			if i < len(values) {
+				tsBindPattern(w, element, tsTypeOf(w, values[i], maxSteps), local)
+			}
+		}
+		return
+	}
 	if w.Kind(name) != "identifier" {
 		tsBindPattern(w, name, tsFieldType(w, n), local)
 		return
@@ -129,12 +199,34 @@ func tsBindDeclarator(w *walker, n int, local bool) {
 	w.bind(w.Content(name), binding{typ: typ, local: local})
 }
 
-// tsRequired gives the module of require("module").
+// tsListed gives the elements of a list that is written out, or awaited in parallel.
+func tsListed(w *walker, n int) []int {
+	if w.Kind(n) == "await_expression" {
+		if n = w.First(n); w.Content(w.Field(n, "function")) != "Promise.all" {
+			return nil
+		}
+		n = w.First(w.Field(n, "arguments"))
+	}
+	if w.Kind(n) != "array" {
+		return nil
+	}
+	return w.named(n)
+}
+
+// tsRequired gives the module of require("module") and of await import("module").
 func tsRequired(w *walker, n int) string {
 	if w.Kind(n) == "member_expression" {
 		n = w.Field(n, "object")
 	}
-	if w.Kind(n) != "call_expression" || w.Content(w.Field(n, "function")) != "require" {
+	if w.Kind(n) == "parenthesized_expression" {
+		n = w.First(n)
+	}
+	imported := w.Kind(n) == "await_expression"
+	if imported {
+		n = w.First(n)
+	}
+	function := w.Field(n, "function")
+	if w.Kind(n) != "call_expression" || imported != (w.Kind(function) == "import") || !imported && w.Content(function) != "require" {
 		return ""
 	}
 	if arg := w.First(w.Field(n, "arguments")); w.Kind(arg) == "string" {
@@ -275,6 +367,13 @@ func tsAssignment(w *walker, n int) {
 		return
 	}
 	w.visit(left)
+	if w.symbol < 0 && w.Content(left) == "module.exports" {
+		tsExportValue(w, n, right)
+		return
+	}
+	if object := w.Content(w.Field(left, "object")); w.symbol < 0 && w.Kind(right) == "identifier" && (object == "exports" || object == "module.exports") {
+		w.exporting(w.Content(right), w.Content(w.Field(left, "property")))
+	}
 	w.visit(right)
 	if b, ok := w.lookup(w.Content(left)); ok && b.typ == "" && w.Kind(left) == "identifier" {
 		b.typ = tsTypeOf(w, right, maxSteps)

@@ -34,8 +34,10 @@ type walker struct {
 	interned map[string]string
 	used     map[useKey]struct{}
 	asserted []assertion
-	exports  []string // names that the file exports apart from their definitions
 	gave     map[domain.Given]bool
+	shown    bool // what is read is seen by other files
+	// generic are those of fieldTypes that are a type parameter of the class.
+	generic map[string]bool
 	// fieldTypes are the types of the fields of classes noted so far, by "Class.field".
 	fieldTypes map[string]string
 	// hints are the types that the parameters of closures get from the call they are given to.
@@ -47,8 +49,9 @@ type walker struct {
 
 // assertion says that a type of the file has a base that is declared apart from it.
 type assertion struct {
-	name string
-	base domain.TypeRef
+	name      string
+	base      domain.TypeRef
+	elsewhere bool // the type may be one of another file
 }
 
 func walk(ctx context.Context, g *grammar, src []byte) (domain.FileFacts, error) {
@@ -60,7 +63,7 @@ func walk(ctx context.Context, g *grammar, src []byte) (domain.FileFacts, error)
 	w := &walker{
 		Tree: tree, g: g, symbol: -1,
 		interned: make(map[string]string, 64), used: make(map[useKey]struct{}, 16),
-		seen: make(map[string]bool), fieldTypes: make(map[string]string), hints: make(map[int]string), gave: make(map[domain.Given]bool),
+		seen: make(map[string]bool), fieldTypes: make(map[string]string), hints: make(map[int]string), gave: make(map[domain.Given]bool), generic: make(map[string]bool),
 	}
 	w.facts = domain.FileFacts{Language: g.name, Errors: tree.Errors()}
 	w.push()

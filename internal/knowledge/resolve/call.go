@@ -18,15 +18,47 @@ func (r *resolver) call(ref *domain.Reference) ([]sym, domain.How) {
 		}
 		if val.class != nil {
 			syms := functions(r.member(val.class, ref.Name))
+			if len(syms) == 0 {
+				syms = r.alternative(val, ref.Name)
+			}
 			if len(syms) > 0 || !r.looseMember(val.class) {
 				return syms, domain.HowScoped
 			}
 		}
 	}
+	if val.external && r.traits.extensions {
+		return r.extension(ref, val)
+	}
 	if val.external || strings.HasPrefix(ref.Receiver, "super") {
 		return nil, ""
 	}
 	return r.byName(ref, val)
+}
+
+// alternative finds a member in the other types of a union: the first is looked at before.
+func (r *resolver) alternative(val value, name string) []sym {
+	for _, part := range r.traits.union(val.text)[1:] {
+		if other := r.evaluate(typed{part, val.file, val.in}); other.class != nil {
+			if syms := functions(r.member(other.class, name)); len(syms) > 0 {
+				return syms
+			}
+		}
+	}
+	return nil
+}
+
+// extension finds a method that a file of the repository adds to a type of another: of a
+// String it may be one of str.
+func (r *resolver) extension(ref *domain.Reference, val value) ([]sym, domain.How) {
+	bare := r.plain(val.text)
+	var fit []sym
+	for _, s := range r.f.family.methods[ref.Name] {
+		of := s.symbol().Receiver
+		if c := s.file.classes[of]; bare != "" && (of == bare || of == "str" && bare == "String") && c != nil && len(c.syms) == 0 {
+			fit = append(fit, s)
+		}
+	}
+	return r.near(fit), domain.HowScoped
 }
 
 // looseMember reports whether a type may have members that are not seen: it has a supertype
@@ -146,8 +178,8 @@ func oneName(syms []sym) bool {
 // byName finds a method by its name alone, where that is likely to be right: no other type
 // has a method of that name and number of arguments, and the name tells something.
 func (r *resolver) byName(ref *domain.Reference, val value) ([]sym, domain.How) {
-	if r.traits.common[ref.Name] || val.text != "" && r.traits.strictTypes {
-		return nil, ""
+	if r.traits.common[ref.Name] || val.text != "" && r.traits.strictTypes && len(r.plain(val.text)) > 2 {
+		return nil, "" // shorter ones are type parameters
 	}
 	var fit []sym
 	for _, s := range r.f.family.methods[ref.Name] {
@@ -160,9 +192,28 @@ func (r *resolver) byName(ref *domain.Reference, val value) ([]sym, domain.How) 
 	}
 	fit = r.near(fit)
 	if len(fit) != 1 && !r.oneHierarchy(fit) {
-		return nil, ""
+		if fit = r.namedLike(ref.Receiver, fit); len(fit) != 1 {
+			return nil, ""
+		}
 	}
 	return fit[:1], domain.HowName
+}
+
+// namedLike leaves those methods whose type the receiver is called after: order of Order,
+// old_invoice of Invoice.
+func (r *resolver) namedLike(receiver string, syms []sym) []sym {
+	word := strings.ToLower(lastOf(receiver))
+	if r.traits.strictTypes || !isPath(receiver) || len(word) < 3 {
+		return nil
+	}
+	var kept []sym
+	for _, s := range syms {
+		name := strings.ToLower(lastOf(s.symbol().Receiver))
+		if rest, ok := strings.CutSuffix(word, name); ok && (rest == "" || strings.HasSuffix(rest, "_")) || strings.ReplaceAll(word, "_", "") == name {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // near leaves those of symbols that stand nearest to the file: in it, else in its module,

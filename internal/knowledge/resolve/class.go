@@ -16,6 +16,13 @@ type class struct {
 	members map[string][]sym
 	fields  map[string]typed
 	bases   []typed
+	foreign []conformance // supertypes that other files declare
+}
+
+// conformance is a supertype with the file that declares it.
+type conformance struct {
+	file *file
+	base domain.TypeRef
 }
 
 // typed is a type as written, with the file whose names it is written in, and the type
@@ -67,6 +74,16 @@ func (w *World) collectClasses(f *file) {
 		}
 		if s.Kind == domain.KindType && s.Type != "" {
 			c.bases = append(c.bases, typed{s.Type, f, c})
+		}
+	}
+}
+
+// collectConformances gives types the supertypes that a file of another type declares.
+func (w *World) collectConformances(f *file) {
+	for _, c := range f.facts.Conformances {
+		if owner := w.ownerOf(f, dottedName(c.Type)); owner != nil {
+			owner.bases = append(owner.bases, typed{c.Base.Name, f, nil})
+			owner.foreign = append(owner.foreign, conformance{f, c.Base})
 		}
 	}
 }

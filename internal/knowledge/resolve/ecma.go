@@ -1,12 +1,9 @@
 package resolve
 
 import (
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
-	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/knowledge/manifest"
 )
 
@@ -60,43 +57,12 @@ func (e ecma) bind(w *World, f *file) {
 	}
 }
 
-// main gives the default export of a module: what is called default, else what is called
-// like the name it is given or like the file, else the only thing exported.
-func (ecma) main(v *view, m *module, alias string) []sym {
+// main gives what a module is as a value: its default export.
+func (ecma) main(v *view, m *module, _ string) []sym {
 	if syms := m.top["default"]; len(syms) > 0 {
 		return syms
 	}
-	for _, f := range m.files {
-		if t, ok := f.names["default"]; ok && t.later != nil && t.later.name != "default" {
-			return v.settle(t, 1).syms
-		}
-	}
-	if syms := m.top[alias]; len(syms) > 0 {
-		return syms
-	}
-	stem := plainWord(stemOf(m.key))
-	if stem == "index" {
-		stem = plainWord(path.Base(m.dir))
-	}
-	var only []sym
-	for _, name := range slices.Sorted(maps.Keys(m.top)) {
-		syms := m.top[name]
-		if plainWord(name) == stem {
-			return syms
-		}
-		if s := syms[0].symbol(); s.Exported && s.Kind != domain.KindType && s.Kind != domain.KindInterface {
-			only = append(only, syms[0])
-		}
-	}
-	if len(only) == 1 {
-		return only
-	}
-	return nil
-}
-
-// plainWord writes a name as both file names and identifiers have it: userStore, user-store.
-func plainWord(name string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
+	return v.handedOn(m, "default", 1).syms
 }
 
 // imported finds the module that an import names; nil where the repository has none.

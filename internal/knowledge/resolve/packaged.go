@@ -16,6 +16,7 @@ var javaTraits = traits{
 	strictTypes:  true,
 	constructors: []string{"", "constructor", "<init>", "this"},
 	self:         set("this.type"),
+	iterator:     "iterator",
 	open:         '<',
 	shut:         '>',
 	prefixes:     []string{"final ", "@Nullable ", "@NonNull ", "? extends ", "? super ", "out ", "in ", "vararg "},

@@ -13,6 +13,7 @@ var pythonTraits = traits{
 	constructors:  []string{"__init__"},
 	receiverParam: []string{"self", "cls", "mcs"},
 	self:          set("Self"),
+	iterator:      "__iter__",
 	open:          '[',
 	shut:          ']',
 	prefixes:      []string{`"`, "'"},

@@ -71,6 +71,11 @@ func (r *resolver) structure() {
 		for _, b := range s.Bases {
 			r.base(i, s, c, b)
 		}
+		if len(c.syms) > 0 && c.syms[0] == (sym{r.f, i}) {
+			for _, b := range c.foreign {
+				r.conforms(i, s, c, b)
+			}
+		}
 	}
 }
 
@@ -115,6 +120,13 @@ func (r *resolver) base(i int, s *domain.Symbol, c *class, b domain.TypeRef) {
 		how = domain.HowName
 	}
 	r.edge(i, val.class.syms[0], kind, b.Line, how)
+}
+
+// conforms notes the edge to a supertype that another file declares.
+func (r *resolver) conforms(i int, s *domain.Symbol, c *class, b conformance) {
+	if val := r.evaluate(typed{b.base.Name, b.file, nil}); val.class != nil && len(val.class.syms) > 0 && val.class != c {
+		r.edge(i, val.class.syms[0], b.base.Kind, s.StartLine, domain.HowScoped)
+	}
 }
 
 // outer gives the type around a type, in which its supertypes are named.

@@ -48,6 +48,8 @@ type traits struct {
 	usesSymbols     bool            // what is used may be any symbol, not only a type
 	uniqueFuncs     bool            // a function that no scope knows may be the only one of that name
 	conversions     bool            // a call of a type converts a value
+	extensions      bool            // files add methods to types that are not the repository's
+	iterator        string          // the method of a type by which it is iterated over
 	functionValues  bool            // fields and variables are known by the functions given to them
 	receiverParam   []string        // names of a first parameter that calls do not pass
 	constructors    []string        // names of constructors; "" stands for the type's own
@@ -105,6 +107,9 @@ func (t *traits) trim(text string) string {
 			}
 		}
 	}
+	if rest, ok := strings.CutPrefix(text, "Union["); ok && strings.HasSuffix(rest, "]") {
+		text = strings.Join(splitArguments(rest[:len(rest)-1]), " | ")
+	}
 	text, _, _ = strings.Cut(text, " + ")
 	text = strings.TrimRight(text, "?!&* ")
 	if strings.Contains(text, "|") && !strings.ContainsAny(text, "({") {
@@ -117,6 +122,17 @@ func (t *traits) trim(text string) string {
 		}
 	}
 	return text
+}
+
+// union gives the types of a union; of any other type itself.
+func (t *traits) union(text string) []string {
+	if rest, ok := strings.CutPrefix(text, "Union["); ok && strings.HasSuffix(rest, "]") {
+		return append(splitArguments(rest[:len(rest)-1]), text)
+	}
+	if !strings.Contains(text, " | ") || strings.ContainsAny(text, "({[<") {
+		return []string{text}
+	}
+	return strings.Split(text, " | ")
 }
 
 // element gives the type of a container's elements; "" where it is not written.

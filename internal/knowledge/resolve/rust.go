@@ -16,6 +16,7 @@ var rustTraits = traits{
 	reexports:       true,
 	strictTypes:     true,
 	closed:          true,
+	extensions:      true,
 	receiverParam:   []string{"self"},
 	self:            set("Self"),
 	open:            '<',
@@ -28,7 +29,7 @@ var rustTraits = traits{
 		Into From Display Error Fn FnMut FnOnce`),
 	through: set(`unwrap expect ok ok_or ok_or_else unwrap_or unwrap_or_default unwrap_or_else clone cloned copied as_ref as_mut borrow
 		borrow_mut lock read write to_owned into_inner map_err context with_context deref deref_mut or or_else take filter`),
-	keeps: set("iter iter_mut into_iter values values_mut drain filter rev skip take chain enumerate cloned copied peekable as_slice to_vec entry"),
+	keeps: set("iter iter_mut into_iter values values_mut drain filter rev skip take chain enumerate make_contiguous as_mut_slice cloned copied peekable as_slice to_vec entry"),
 	common: set(`new default from into clone len is_empty iter push pop insert get remove contains unwrap expect map and_then fmt drop next
 		collect lock read write send recv as_str to_string as_ref borrow`),
 }

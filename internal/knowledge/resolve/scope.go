@@ -47,7 +47,7 @@ func (v *view) lookup(f *file, in *class, name string) target {
 	}
 	if v.traits.declaresModules {
 		if m := f.family.rules.child(v.w, f.module, name); m != nil {
-			return target{module: m}
+			return target{module: m, syms: v.beside(f.module, name, 0)}
 		}
 	}
 	if syms := f.top[name]; len(syms) > 0 {
@@ -161,7 +161,7 @@ func (v *view) inside(t target, name string) target {
 func (v *view) inModule(m *module, name string, depth int) target {
 	if v.traits.declaresModules {
 		if below := v.f.family.rules.child(v.w, m, name); below != nil {
-			return target{module: below}
+			return target{module: below, syms: v.beside(m, name, depth)}
 		}
 	}
 	if syms := v.best(m.top[name]); len(syms) > 0 {
@@ -178,6 +178,16 @@ func (v *view) inModule(m *module, name string, depth int) target {
 	return target{}
 }
 
+// beside gives the functions that a module has besides a module of the same name: they are
+// names of another kind.
+func (v *view) beside(m *module, name string, depth int) []sym {
+	syms := functionsOnly(v.best(m.top[name]))
+	if len(syms) == 0 && depth < maxReexports {
+		syms = functionsOnly(v.handedOn(m, name, depth).syms)
+	}
+	return syms
+}
+
 // settle looks an imported name up in the module that it comes from.
 func (v *view) settle(t target, depth int) target {
 	if t.later == nil {
@@ -192,13 +202,32 @@ func (v *view) settle(t target, depth int) target {
 		first, rest, _ = strings.Cut(rest, ".")
 		found = v.inside(found, first)
 	}
-	if !found.found() && !found.external && t.later.name == "default" {
-		found.syms = v.f.family.rules.main(v, t.later.module, t.later.alias)
+	if found.found() || found.external {
+		return found
+	}
+	switch main := v.f.family.rules.main(v, t.later.module, t.later.alias); {
+	case t.later.name == "default":
+		found.syms = main
+	case len(main) > 0 && rest == "": // a member of the object that the module is
+		found = v.inside(target{syms: main}, first)
 	}
 	return found
 }
 
 func (v *view) handedOn(m *module, name string, depth int) target {
+	for _, f := range m.files {
+		for _, e := range f.facts.Exports {
+			if e.As != name || e.Name == name {
+				continue
+			}
+			if syms := f.top[e.Name]; len(syms) > 0 {
+				return target{syms: syms}
+			}
+			if t, ok := f.names[e.Name]; ok {
+				return v.settle(t, depth+1)
+			}
+		}
+	}
 	for _, f := range m.files {
 		if t, ok := f.names[name]; ok {
 			if t = v.settle(t, depth+1); t.found() || t.external {

@@ -123,3 +123,8 @@ func (hcl) traits(string) traits { return hclTraits }
 func (hcl) module(_ *World, f *file) string { return f.dir }
 
 func (hcl) bind(*World, *file) {}
+
+// plainWord writes a name as both file names and identifiers have it: userStore, user-store.
+func plainWord(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
+}

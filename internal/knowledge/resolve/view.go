@@ -30,7 +30,8 @@ type value struct {
 	in       *class // the type around text
 	static   bool   // the class itself, not an object of it
 	module   *module
-	external bool // something outside of the repository: its members are not ours
+	external bool   // something outside of the repository: its members are not ours
+	generic  *value // whose type parameters text is written with; nil for none
 }
 
 // maxDepth bounds how far a chain of types leads to other chains.
@@ -64,7 +65,7 @@ func (v *view) evaluate(t typed) value {
 // root gives the value of a chain's first part: a type, a variable, or a call by name.
 func (v *view) root(t typed) value {
 	if call, ok := strings.CutSuffix(t.text, "()"); ok {
-		return v.result(v.path(t.file, t.in, call))
+		return v.called(typed{call, t.file, t.in})
 	}
 	if val := v.typeValue(t); val.class != nil || val.external {
 		return val
@@ -73,6 +74,25 @@ func (v *view) root(t typed) value {
 		return v.valueOf(found)
 	}
 	return value{text: t.text, file: t.file, in: t.in}
+}
+
+// called gives the result of a call by name. Of a variable's method it is what the variable's
+// type arguments make it; a name alone may be a method of the type around, whatever fields it
+// has.
+func (v *view) called(t typed) value {
+	at := strings.LastIndexByte(t.text, '.')
+	if at > 0 {
+		if of := v.valueOf(v.path(t.file, t.in, t.text[:at])); of.class != nil && !of.static {
+			return v.step(of, t.text[at+1:]+"()")
+		}
+	} else if v.traits.implicitThis {
+		for c := t.in; c != nil; c = outer(c.file, c) {
+			if syms := functionsOnly(v.member(c, t.text)); len(syms) > 0 {
+				return v.result(target{syms: syms})
+			}
+		}
+	}
+	return v.result(v.path(t.file, t.in, t.text))
 }
 
 // typeValue gives the value of an object whose type is written as t.
@@ -84,6 +104,10 @@ func (v *view) typeValue(t typed) value {
 	}
 	if v.traits.self[bare] && t.in != nil {
 		val.class = t.in
+		return val
+	}
+	if c := v.ownWrapper(t); c != nil {
+		val.class = c
 		return val
 	}
 	if v.traits.builtin[bare] {
@@ -103,6 +127,17 @@ func (v *view) typeValue(t typed) value {
 		val.class = v.onlyType(bare)
 	}
 	return val
+}
+
+// ownWrapper gives the type of the repository that has the name of a wrapper: its members are
+// its own, not those of what it wraps.
+func (v *view) ownWrapper(t typed) *class {
+	text := v.traits.trim(t.text)
+	i := strings.IndexByte(text, v.traits.open)
+	if i <= 0 || !v.traits.wrappers[lastPart(text[:i])] {
+		return nil
+	}
+	return v.classOf(v.path(t.file, t.in, text[:i]).syms)
 }
 
 // onlyType gives the one type of that name in the repository.
@@ -235,13 +270,20 @@ func (v *view) step(val value, s string) value {
 // element gives the value of an element of a container.
 func (v *view) element(val value) value {
 	elem := v.traits.element(val.text)
+	if val.class != nil && v.traits.iterator != "" {
+		for _, m := range v.member(val.class, v.traits.iterator) {
+			if args := v.traits.arguments(m.symbol().Type); len(args) > 0 {
+				return v.argumentOf(v.evaluate(typed{args[0], m.file, v.ownerClass(m)}), val)
+			}
+		}
+	}
 	if elem == "" {
 		if val.class == nil {
 			return value{external: val.external}
 		}
 		return value{}
 	}
-	return v.evaluate(typed{elem, val.file, val.in})
+	return v.fill(v.evaluate(typed{elem, val.file, val.in}), val)
 }
 
 // argument gives the value of what a wrapper wraps: its first type argument.
@@ -250,19 +292,7 @@ func (v *view) argument(val value) value {
 	if len(args) == 0 {
 		return value{external: val.external}
 	}
-	return v.evaluate(typed{args[0], val.file, val.in})
-}
-
-// argumentOf puts the type argument of a generic type in the place of its only parameter:
-// of a Pool[*Item], Get() of type T is an *Item.
-func (v *view) argumentOf(val, generic value) value {
-	if val.class != nil || val.external || val.text == "" || len(v.plain(val.text)) > 2 {
-		return val
-	}
-	if args := v.traits.arguments(generic.text); len(args) == 1 {
-		return v.evaluate(typed{args[0], generic.file, generic.in})
-	}
-	return val
+	return v.fill(v.evaluate(typed{args[0], val.file, val.in}), val)
 }
 
 // plain strips a type of what does not matter to whose members it has.

@@ -115,6 +115,9 @@ func Build(files []File) *World {
 	for _, f := range w.files {
 		w.collectMembers(f)
 	}
+	for _, f := range w.files {
+		w.collectConformances(f)
+	}
 	return w
 }
 

@@ -11,7 +11,7 @@ class Bus:
     @classmethod
     def instance(cls) -> "Bus":
         if cls._instance is None:
-            cls._instance = cls()  #~ cls events.py:Bus
+            cls._instance = cls()  #~ Bus events.py:Bus
         return cls._instance
 
     def subscribe(self, name: str):

@@ -52,7 +52,7 @@ impl Message {
     }
 
     pub fn preview(&self) -> String {
-        self.text.shortened(60) //~ shortened ext.rs:StrExt.shortened
+        self.text.shortened(60) //~ shortened ext.rs:str.shortened
     }
 
     pub fn parse(text: &str) -> Result<Self, ParseError> {

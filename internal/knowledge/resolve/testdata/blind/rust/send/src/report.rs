@@ -24,7 +24,7 @@ impl Transport for Smtp {
 }
 
 fn refusal(by: &impl Transport) -> String {
-    by.name().titled() //~ name transport.rs:Transport.name; titled ext.rs:StrExt.titled
+    by.name().titled() //~ name transport.rs:Transport.name; titled ext.rs:str.titled
 }
 
 pub fn line(n: usize) -> String {

@@ -33,7 +33,7 @@ impl Smtp {
     }
 
     pub fn traced(self) -> Traced<Self> {
-        Traced(self)
+        Traced(self) //~ Traced transport.rs:Traced
     }
 }
 

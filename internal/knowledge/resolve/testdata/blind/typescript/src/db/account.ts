@@ -53,7 +53,7 @@ export class PlainAccount extends Entity implements Account {
 
 export class CreditAccount extends PlainAccount {
   static open(limit: number): CreditAccount {
-    const made = new this("credit"); //~ this entity.ts:Entity.constructor
+    const made = new this("credit"); //~ CreditAccount entity.ts:Entity.constructor
     made.limit = limit;
     return made;
   }

@@ -11,7 +11,7 @@ pub fn header(line: &str) -> Result<Header, ParseError> {
     let name = cursor.take_until(':')?; //~ take_until mod.rs:Cursor.take_until
     atom(&name)?; //~ atom mod.rs:atom
     let value = unfold(cursor.rest()); //~ unfold header.rs:unfold; rest mod.rs:Cursor.rest
-    Ok(Header { name: name.titled(), value }) //~ titled ext.rs:StrExt.titled
+    Ok(Header { name: name.titled(), value }) //~ titled ext.rs:str.titled
 }
 
 fn unfold(text: &str) -> String {

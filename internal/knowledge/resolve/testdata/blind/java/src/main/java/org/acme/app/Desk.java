@@ -20,7 +20,7 @@ import org.acme.shipping.route.Route;
 public class Desk extends AbstractDesk<Parcel> {
     private final Deque<Parcel> waiting = new ArrayDeque<>();
     private final Map<String, List<Parcel>> sent = new HashMap<>();
-    private final Auditor auditor = new Auditor() {
+    private final Auditor auditor = new Auditor() { //~ Auditor Desk.java:Desk.Auditor
         private int count;
 
         @Override
@@ -38,7 +38,7 @@ public class Desk extends AbstractDesk<Parcel> {
         void accepted(Parcel parcel);
 
         default void refused(Parcel parcel, String why) {
-            log(why + ": " + parcel.describe()); //~ log -; describe Parcel.java:Parcel.describe
+            log(why + ": " + parcel.describe()); //~ log Desk.java:Desk.Auditor.log; describe Parcel.java:Parcel.describe
         }
 
         private static void log(String text) {
@@ -49,7 +49,7 @@ public class Desk extends AbstractDesk<Parcel> {
     public Parcel accept(String kind, String... names) {
         Parcel parcel = make(kind); //~ make Parcels.java:Parcels.make
         for (var name : names) {
-            parcel.pack(name).pack(name + "'s twin", Weight.kilos(1)); //~ pack Parcel.java:Parcel.pack@70; pack#2 Parcel.java:Parcel.pack; kilos Weight.java:Weight.kilos
+            parcel.pack(name).pack(name + "'s twin", Weight.kilos(1)); //~ pack Parcel.java:Parcel.pack; pack#2 Parcel.java:Parcel.pack@70; kilos Weight.java:Weight.kilos
         }
         if (!accepts(parcel)) { //~ accepts Desk.java:Desk.accepts
             auditor.refused(parcel, "heavy"); //~ refused Desk.java:Desk.Auditor.refused
