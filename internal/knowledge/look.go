@@ -14,13 +14,14 @@ type Lookout interface {
 	// DueLook takes the repository that was looked at longest ago, where that is longer ago
 	// than local (of a local path) or remote, and gives it with the time; not_found for none.
 	DueLook(ctx context.Context, local, remote time.Duration) (domain.Repository, time.Time, error)
-	// NoteSeen records the commits of refs, by tag, as they were at a time; what was noted
-	// later than that stays.
+	// NoteSeen records the commits of refs, by tag, as they were at a time, "" of those that
+	// are gone; what was noted later than that stays.
 	NoteSeen(ctx context.Context, repo string, at time.Time, commits map[string]string) error
 }
 
 // Look asks at which commits the refs are that the versions of a repository were read at. A
-// version that was read at another commit is stale from then on. Nothing is fetched or read.
+// version that was read at another commit is stale from then on, and so is one whose ref is
+// gone: it is noted to be at no commit. Nothing is fetched or read.
 //
 // Errors: as Sync.
 func (r *Reader) Look(ctx context.Context, l Lookout, repo domain.Repository, at time.Time) error {
@@ -45,7 +46,10 @@ func (r *Reader) Look(ctx context.Context, l Lookout, repo domain.Repository, at
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", repo.Name, err)
 	}
-	seen := make(map[string]string, len(refs))
+	seen := make(map[string]string, len(want.Refs))
+	for _, tag := range want.Refs {
+		seen[tag] = ""
+	}
 	for _, ref := range refs {
 		seen[ref.Name] = ref.Commit
 	}

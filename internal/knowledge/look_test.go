@@ -34,13 +34,14 @@ func TestLookSeesThatARefHasMoved(t *testing.T) {
 	c.write(map[string]string{"b.go": "package a\n"})
 	c.commit()
 	repo := domain.Repository{Name: "r", URL: c.dir, Versions: []domain.VersionDetail{
-		{Tag: "main", Commit: old}, {Tag: "v1", Commit: old}, {Tag: "gone", Commit: old}, {Tag: domain.WorktreeVersion},
+		{Tag: "main", Commit: old}, {Tag: "v1", Commit: old}, {Tag: "gone", Commit: old}, {Tag: old, Commit: old},
+		{Tag: "heads/main", Commit: old}, {Tag: "HEAD", Commit: old}, {Tag: domain.WorktreeVersion},
 	}}
 	got := seen{}
 	if err := newReader(t, knowledgetest.NewMemory(), knowledgeOptions{}).Look(t.Context(), got, repo, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(seen{"main": c.git("rev-parse", "HEAD"), "v1": old}, got); diff != "" {
+	if diff := cmp.Diff(seen{"main": c.git("rev-parse", "HEAD"), "heads/main": c.git("rev-parse", "HEAD"), "HEAD": c.git("rev-parse", "HEAD"), "v1": old, old: old, "gone": ""}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	repo.URL, got = c.dir+"/nowhere", seen{}

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,7 +41,7 @@ func (w Wanted) pick(all map[string]string, at head) ([]Ref, error) {
 		picked = append(picked, ref)
 	}
 	for _, name := range w.Refs {
-		ref, err := findRef(all, name)
+		ref, err := findRef(all, at, name)
 		if w.IfThere && domain.CodeOf(err) == domain.CodeNotFound {
 			continue
 		}
@@ -71,9 +72,12 @@ func defaultRef(all map[string]string, at head) (Ref, error) {
 	return Ref{}, domain.Errorf(domain.CodeUnprocessable, "the repository has no commits on its default branch")
 }
 
-func findRef(all map[string]string, name string) (Ref, error) {
+func findRef(all map[string]string, at head, name string) (Ref, error) {
 	if err := domain.CheckRef("refs", name); err != nil {
 		return Ref{}, err
+	}
+	if commit := cmp.Or(all[at.ref], at.commit); name == "HEAD" && commit != "" {
+		return Ref{Name: name, Full: at.ref, Commit: commit}, nil
 	}
 	if strings.HasPrefix(name, "refs/") {
 		if commit := all[name]; commit != "" {
@@ -84,6 +88,9 @@ func findRef(all map[string]string, name string) (Ref, error) {
 		if commit := all[prefix+name]; commit != "" {
 			return Ref{Name: name, Full: prefix + name, Commit: commit}, nil
 		}
+	}
+	if commit := all["refs/"+name]; commit != "" { // "heads/NAME", as nameAmong gives it
+		return Ref{Name: name, Full: "refs/" + name, Commit: commit}, nil
 	}
 	if fullCommit.MatchString(name) {
 		return Ref{Name: name, Commit: name}, nil
