@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,9 @@ func (p *program) find() (base, token string, err error) {
 		token, ok := p.env(tokenVariable)
 		if !ok || token == "" {
 			return "", "", domain.Errorf(domain.CodeUnauthorized, "%s is set, but %s is not; set it to the server's owner token", urlVariable, tokenVariable)
+		}
+		if parsed, err := url.Parse(base); err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
+			return "", "", domain.Errorf(domain.CodeInvalid, "%s must be the address of a server, such as https://harvest.example.com", urlVariable)
 		}
 		return base, token, nil
 	}

@@ -41,7 +41,10 @@ func (p *program) examineFolder(ctx context.Context, cfg *config.Config) []findi
 	}
 	found := []finding{{name: "data folder", detail: dir}}
 	running, err := readInstance(dir)
-	if err != nil {
+	switch apart := !cfg.Database.URL.Empty() && cfg.Temporal.Address != ""; {
+	case err != nil && apart:
+		return append(found, finding{name: "harvest", detail: "no harvest up runs on this folder; serve and worker are listed as processes", notice: true})
+	case err != nil:
 		return append(found, finding{name: "harvest", detail: "not running", remedy: "start it with: harvest up"})
 	}
 	token, err := readToken(dir)

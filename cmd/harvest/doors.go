@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 
 	"github.com/harvest-engine/harvest/api"
@@ -59,7 +61,10 @@ func (d *doors) forward() (stop func()) {
 // listen takes a port, or says in words which one is taken and what to do.
 func listen(host string, port int, purpose, setting string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return nil, domain.Wrap(domain.CodeForbidden, err, "port %d, for %s, is not for this user; choose one from 1024 on with %s", port, purpose, setting)
+	case err != nil:
 		return nil, domain.Wrap(domain.CodeConflict, err,
 			"port %d, for %s, can't be used; end the program that uses it, or choose another port with %s", port, purpose, setting)
 	}

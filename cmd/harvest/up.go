@@ -14,6 +14,7 @@ import (
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/cmd/harvest/terminal"
 	"github.com/harvest-engine/harvest/internal/config"
+	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/embedded"
 	"github.com/harvest-engine/harvest/internal/obs"
 )
@@ -30,6 +31,25 @@ func (o *ports) flags(c *cobra.Command) {
 	flags.IntVar(&o.ui, "temporal-ui-port", 8233, "port that forwards to the Temporal UI, which is under "+uiPath+"/ of the API")
 	flags.IntVar(&o.temporal, "temporal-port", 7233, "port of Temporal")
 	flags.IntVar(&o.postgres, "postgres-port", 7432, "port of PostgreSQL")
+}
+
+// check refuses, before anything is started, ports that are none and a port that is meant for
+// two servers.
+func (o ports) check() error {
+	flagOf := map[int]string{}
+	for _, port := range []struct {
+		number int
+		flag   string
+	}{{o.api, "--port"}, {o.ui, "--temporal-ui-port"}, {o.temporal, "--temporal-port"}, {o.postgres, "--postgres-port"}} {
+		if port.number < 0 || port.number > 65535 {
+			return domain.Errorf(domain.CodeInvalid, "%s: %d is no port; choose one from 1 to 65535", port.flag, port.number)
+		}
+		if other, taken := flagOf[port.number]; taken && port.number != 0 {
+			return domain.Errorf(domain.CodeInvalid, "%s and %s are both %d; choose two", other, port.flag, port.number)
+		}
+		flagOf[port.number] = port.flag
+	}
+	return nil
 }
 
 func (p *program) upCommand() *cobra.Command {
@@ -68,6 +88,9 @@ func (p *program) up(ctx context.Context, o ports, how upOptions) error {
 	}
 	if o.api == 0 {
 		o.api = cfg.Server.Port
+	}
+	if err := o.check(); err != nil {
+		return err
 	}
 	log, err := newLog(cfg, how)
 	if err != nil {

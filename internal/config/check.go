@@ -15,11 +15,23 @@ import (
 
 // check judges what no single field can, and fills defaults that depend on others.
 func (d *decoder) check(c *Config) {
+	d.checkServer(&c.Server)
 	d.checkStores(c)
 	d.checkTemporal(&c.Temporal)
 	d.checkModels(c)
 	d.checkRepositories(c)
 	d.checkLater(c)
+}
+
+func (d *decoder) checkServer(s *Server) {
+	if strings.ContainsAny(s.Host, " \t/[]") {
+		d.fault("server.host", "%q is neither an address of this machine nor its name", s.Host)
+	}
+	for i, host := range s.Hosts {
+		if host == "" || strings.ContainsAny(host, " \t/:") {
+			d.fault(index("server.hosts", i), "%q is not a host name, such as harvest.example.com: leave out scheme and port", host)
+		}
+	}
 }
 
 func (d *decoder) checkStores(c *Config) {
@@ -140,6 +152,7 @@ func (d *decoder) checkRepositories(c *Config) {
 	for i := range c.Repositories {
 		r := &c.Repositories[i]
 		key := index("repositories", i)
+		d.checkRefs(key, r)
 		if !d.checkCredentials(key, r) || !d.checkAddress(join(key, "url"), r.URL.Reveal()) {
 			continue
 		}
@@ -153,14 +166,18 @@ func (d *decoder) checkRepositories(c *Config) {
 			d.fault(join(key, "name"), "%q is also the name of repositories[%d]", r.Name, first)
 		}
 		names[r.Name] = i
-		for n, ref := range r.Refs {
-			if domain.CheckRef("", ref) != nil {
-				d.fault(index(join(key, "refs"), n), "%q is not a branch, a tag or a commit", ref)
-			}
+	}
+}
+
+// checkRefs judges what is to be read of a repository, and when.
+func (d *decoder) checkRefs(key string, r *Repository) {
+	for n, ref := range r.Refs {
+		if domain.CheckRef("", ref) != nil {
+			d.fault(index(join(key, "refs"), n), "%q is not a branch, a tag or a commit", ref)
 		}
-		if r.Watch > 0 && r.Watch.Seconds() < 10 {
-			d.fault(join(key, "watch"), "%s is shorter than 10s", r.Watch)
-		}
+	}
+	if r.Watch > 0 && r.Watch.Seconds() < 10 {
+		d.fault(join(key, "watch"), "%s is shorter than 10s", r.Watch)
 	}
 }
 

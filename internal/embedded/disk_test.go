@@ -27,6 +27,9 @@ func TestFullDisksAreTold(t *testing.T) {
 		t.Errorf("without room: %v", full)
 	}
 
+	if free, ok := embedded.FreeSpace("/proc/none"); ok && free == 0 {
+		t.Error("a file system that holds no data is called full")
+	}
 	cause := errors.New("PostgreSQL ended")
 	if got := embedded.OrBelow(0, cause, dir); got != cause {
 		t.Errorf("an error with room: %v", got)

@@ -53,6 +53,9 @@ func (e *Engine) address(text string, anyPath bool) (string, error) {
 	default:
 		return "", domain.Invalid("url", "addresses of kind %q are not read; use https, ssh, git or a local path", parsed.Scheme)
 	}
+	if strings.HasPrefix(parsed.Host, "-") || strings.HasPrefix(parsed.User.Username(), "-") { // ssh would take it for an option
+		return "", domain.Invalid("url", "%q is not an address: no host and no user begins with a dash", shown(text))
+	}
 	if parsed.Host == "" || strings.Trim(parsed.Path, "/") == "" {
 		return "", domain.Invalid("url", "%q names no repository", shown(text))
 	}

@@ -77,7 +77,9 @@ func (c *Chain) order(sel domain.ProviderSelection) ([]candidate, error) {
 		return all, nil
 	}
 	chosen := all[first]
-	chosen.model = cmp.Or(sel.Model, chosen.model)
+	if chosen.Config.Kind != KindOffline { // which has no models to choose among
+		chosen.model = cmp.Or(sel.Model, chosen.model)
+	}
 	if allowed := chosen.Config.Models; len(allowed) > 0 && chosen.model != chosen.Config.Model && !slices.Contains(allowed, chosen.model) {
 		return nil, domain.Invalid("model", "provider %q does not offer %q; it offers %s",
 			chosen.Config.ID, chosen.model, strings.Join(allowed, ", "))

@@ -85,6 +85,8 @@ func TestChain(t *testing.T) {
 	partial.After = 1
 	picky := entry("b", 1, "from b")
 	picky.Config.Models = []string{"b-large"}
+	ruled := entry("rules", 0, "from rules")
+	ruled.Config.Kind = llm.KindOffline
 	narrow := entry("b", 1, "from b")
 	narrow.Config.ContextTokens = 1
 	for _, c := range []struct {
@@ -103,6 +105,10 @@ func TestChain(t *testing.T) {
 			entries: []llm.Entry{entry("a", 0, "from a"), entry("b", 1, "from b")},
 			sel:     domain.ProviderSelection{ProviderID: "b", Model: "b-large"},
 			want:    outcome{Answer: "from b", Used: "b/b-large"}},
+		{name: "rules are no model to choose",
+			entries: []llm.Entry{ruled},
+			sel:     domain.ProviderSelection{ProviderID: "rules", Model: "x"},
+			want:    outcome{Answer: "from rules", Used: "rules/rules-model"}},
 		{name: "a model alone finds its provider",
 			entries: []llm.Entry{entry("a", 0, "from a"), picky},
 			sel:     domain.ProviderSelection{Model: "b-large"},

@@ -94,14 +94,21 @@ func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, unreachable{domain.Wrap(domain.CodeUnavailable, err,
-			"harvest can't be reached at %s; start it with: harvest up", c.base)}
+		return nil, unreachable{domain.Wrap(domain.CodeUnavailable, err, "harvest can't be reached at %s; %s", c.base, c.remedy())}
 	}
 	if response.StatusCode < 300 {
 		return response, nil
 	}
 	defer response.Body.Close()
 	return nil, refusal(response)
+}
+
+// remedy says what to do about a server that can't be reached.
+func (c *Client) remedy() string {
+	if u, err := url.Parse(c.base); err == nil && !isLoopback(u.Hostname()) {
+		return "check the address, and that the server runs"
+	}
+	return "start it with: harvest up"
 }
 
 // refusal reads the envelope of an answer that is not a success.

@@ -137,6 +137,17 @@ func TestAwayServerIsNamed(t *testing.T) {
 	}
 }
 
+// A server on another machine is not started here. (A name with an empty part is never looked up.)
+func TestAFarServerIsNotToBeStarted(t *testing.T) {
+	t.Parallel()
+	c := client.New("http://a..b", "t", 0)
+	defer c.Close()
+	_, err := c.Repositories(context.Background())
+	if message := domain.PublicMessage(err); domain.CodeOf(err) != domain.CodeUnavailable || strings.Contains(message, "harvest up") || !strings.Contains(message, "check the address") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestAnswerKeepsTheServersWords(t *testing.T) {
 	t.Parallel()
 	const body = `{"answer":"abc","sources":[],"tool_calls_made":0,"new_field":[1,2]}`

@@ -109,7 +109,10 @@ func (i *Ingest) showProgress(event Event) error {
 // readSummary says what was read.
 func readSummary(p domain.IngestProgress, elapsed time.Duration) string {
 	facts := []string{plural(int64(p.FilesTotal), "file"), plural(int64(p.Symbols), "symbol")}
-	if p.Edges > 0 {
+	switch {
+	case p.Edges > 0 && p.Reused > 0: // those of unchanged files were known, and are not counted
+		facts = append(facts, plural(int64(p.Edges), "new edge"))
+	case p.Edges > 0:
 		facts = append(facts, plural(int64(p.Edges), "edge"))
 	}
 	if p.Reused > 0 {

@@ -61,11 +61,13 @@ func New(out io.Writer, fancy bool, width func() int) *Screen {
 // Fancy reports whether the screen is a terminal that moves.
 func (s *Screen) Fancy() bool { return s.fancy }
 
-// Close removes the moving line and stops it.
+// Close removes the moving line and stops it, and ends a line of text that was left open, so
+// that what others write begins a line of its own.
 func (s *Screen) Close() {
 	s.mu.Lock()
 	s.status = nil
 	s.clear()
+	s.endText()
 	s.mu.Unlock()
 	select {
 	case <-s.quit:

@@ -231,6 +231,21 @@ func TestIngest(t *testing.T) {
 	}
 }
 
+// What is said after a screen is closed begins a line of its own.
+func TestClosedInTheMiddleOfALine(t *testing.T) {
+	t.Parallel()
+	for _, fancy := range []bool{false, true} {
+		var out bytes.Buffer
+		screen := terminal.New(&out, fancy, func() int { return 80 })
+		screen.Text("half a")
+		screen.Close()
+		screen.Close()
+		if got := out.String(); got != "half a\n" {
+			t.Errorf("fancy %v: %q", fancy, got)
+		}
+	}
+}
+
 func TestStart(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
