@@ -62,8 +62,6 @@ type Config struct {
 	Credentials     CredentialStore
 	Queues          workflows.Queues
 	TurnLimits      workflows.TurnLimits
-	// IngestParallel is how many versions of a repository are read at once; 0 for the default.
-	IngestParallel int
 	// Owner is the user in whose name the configuration's repositories are read.
 	Owner string
 	// Roots are the folders under which local repositories may lie, as absolute paths;

@@ -267,7 +267,7 @@ func (e *Engine) launchIngest(ctx context.Context, order domain.IngestOrder) err
 		id: order.WorkflowID, queue: e.Queues.Ingest,
 		workflow: workflows.IngestRepository.Name,
 		input: workflows.IngestInput{
-			IngestID: order.ID, Repository: order.Repository, OnlyMoved: order.OnlyMoved, Parallel: e.IngestParallel,
+			IngestID: order.ID, Repository: order.Repository, OnlyMoved: order.OnlyMoved,
 		},
 		labels:  labels{kind: "ingest", user: order.UserID, subject: order.ID, repositories: []string{order.Repository}},
 		memo:    map[string]any{"ingest_id": order.ID, "repository": order.Repository},

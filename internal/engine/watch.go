@@ -80,7 +80,7 @@ func (e *Engine) saveSchedule(ctx context.Context, repo domain.Repository) error
 	action := &sdkclient.ScheduleWorkflowAction{
 		ID:                    workflows.WatchScheduleID(repo.Name),
 		Workflow:              workflows.IngestRepository.Name,
-		Args:                  []any{workflows.IngestInput{Repository: repo.Name, OnlyMoved: true, Parallel: e.IngestParallel}},
+		Args:                  []any{workflows.IngestInput{Repository: repo.Name, OnlyMoved: true}},
 		TaskQueue:             e.Queues.Ingest,
 		TypedSearchAttributes: e.attributes.set(labels{kind: "ingest", repositories: []string{repo.Name}}),
 		StaticSummary:         cut("Look for changes of "+repo.Name, summaryLength),
