@@ -23,29 +23,11 @@ import (
 func TestIncrementalEqualsClean(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp("", "harvest-property-")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
-		m := &machine{t: rt, repo: checkout{t, dir}, files: map[string]string{}, grown: knowledgetest.NewMemory()}
-		// Most series are of a plain folder: each command of git costs more than a reading.
-		tracked := rapid.IntRange(0, 7).Draw(rt, "tracked") == 0
-		if tracked {
-			m.repo.git("init", "--quiet", "--initial-branch=main")
-		}
-		m.put("go.mod", "module example.com/r\n")
-		for _, name := range []string{"x/x.go", "x/use.go", "y/y.go", "z/z_linux.go", "p/m.py", "p/__init__.py", "t/a.ts", "t/b.ts"} {
-			m.put(name, m.drawSource(name))
-		}
-		m.reader = newReader(t, m.grown, knowledgeOptions{})
-		m.compare(tracked)
-		for range rapid.IntRange(1, 5).Draw(rt, "rounds") {
-			for range rapid.IntRange(1, 4).Draw(rt, "edits") {
-				m.edit()
-			}
-			m.compare(tracked && rapid.Bool().Draw(rt, "commit"))
-		}
+		m := newMachine(t, rt)
+		defer os.RemoveAll(m.repo.dir)
+		memory := knowledgetest.NewMemory()
+		m.grown, m.name, m.reader = memory, "r", newReader(t, memory, knowledgeOptions{})
+		m.run(5)
 	})
 }
 
@@ -54,8 +36,43 @@ type machine struct {
 	t      *rapid.T
 	repo   checkout
 	files  map[string]string
-	grown  *knowledgetest.Memory
-	reader *knowledge.Reader
+	name   string // of the repository
+	grown  held
+	reader *knowledge.Reader // into grown
+}
+
+// held is where versions are kept that build on one another.
+type held interface {
+	Nodes(repo, tag string) []string
+	Edges(repo, tag string) []string
+}
+
+func newMachine(t *testing.T, rt *rapid.T) *machine {
+	dir, err := os.MkdirTemp("", "harvest-property-")
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return &machine{t: rt, repo: checkout{t, dir}, files: map[string]string{}}
+}
+
+// run edits and compares in a few rounds.
+func (m *machine) run(rounds int) {
+	// Most series are of a plain folder: each command of git costs more than a reading.
+	tracked := rapid.IntRange(0, 7).Draw(m.t, "tracked") == 0
+	if tracked {
+		m.repo.git("init", "--quiet", "--initial-branch=main")
+	}
+	m.put("go.mod", "module example.com/r\n")
+	for _, name := range []string{"x/x.go", "x/use.go", "y/y.go", "z/z_linux.go", "p/m.py", "p/__init__.py", "t/a.ts", "t/b.ts"} {
+		m.put(name, m.drawSource(name))
+	}
+	m.compare(tracked)
+	for range rapid.IntRange(1, rounds).Draw(m.t, "rounds") {
+		for range rapid.IntRange(1, 4).Draw(m.t, "edits") {
+			m.edit()
+		}
+		m.compare(tracked && rapid.Bool().Draw(m.t, "commit"))
+	}
 }
 
 // compare reads the repository again, and from nothing, and compares.
@@ -66,15 +83,15 @@ func (m *machine) compare(commit bool) {
 		ref = domain.VersionRef{Tag: "main", Commit: m.repo.git("rev-parse", "HEAD")}
 	}
 	clean := knowledgetest.NewMemory()
-	repo := domain.Repository{Name: "r", URL: m.repo.dir}
+	repo := domain.Repository{Name: m.name, URL: m.repo.dir}
 	for _, reader := range []*knowledge.Reader{m.reader, newReader(m.repo.t, clean, knowledgeOptions{})} {
 		if _, err := reader.Ingest(m.repo.t.Context(), repo, ref, nil); err != nil {
 			m.t.Fatal(err)
 		}
 	}
-	for what, of := range map[string]func(*knowledgetest.Memory) []string{
-		"nodes": func(k *knowledgetest.Memory) []string { return k.Nodes("r", ref.Tag) },
-		"edges": func(k *knowledgetest.Memory) []string { return k.Edges("r", ref.Tag) },
+	for what, of := range map[string]func(held) []string{
+		"nodes": func(h held) []string { return h.Nodes(m.name, ref.Tag) },
+		"edges": func(h held) []string { return h.Edges(m.name, ref.Tag) },
 	} {
 		if got, want := of(m.grown), of(clean); !slices.Equal(got, want) {
 			m.t.Fatalf("%s differ\n%s\nclean\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))

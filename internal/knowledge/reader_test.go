@@ -25,13 +25,19 @@ type knowledgeOptions struct {
 	extract   func(ctx context.Context, path string, src []byte) (domain.FileFacts, error)
 }
 
-func newReader(t testing.TB, memory *knowledgetest.Memory, o knowledgeOptions) *knowledge.Reader {
+// store is where a reader puts what it reads.
+type store interface {
+	knowledge.Sources
+	knowledge.Graph
+}
+
+func newReader(t testing.TB, store store, o knowledgeOptions) *knowledge.Reader {
 	t.Helper()
 	if o.extract == nil {
 		o.extract = lang.Extract
 	}
 	return knowledge.NewReader(knowledge.Config{
-		Sources: memory, Graph: memory, GOROOT: o.goroot, NamesOnly: o.namesOnly,
+		Sources: store, Graph: store, GOROOT: o.goroot, NamesOnly: o.namesOnly,
 		Git:       gitrepo.NewStore(gitrepo.Config{Dir: filepath.Join(t.TempDir(), "mirrors"), Environ: os.Environ()}),
 		Extractor: knowledge.Extractor{Version: lang.Version, Detect: lang.Detect, Extract: o.extract},
 	})
