@@ -61,6 +61,8 @@ type RepositoryReader interface {
 	// Ingest reads one version; killed at any moment and called again it goes on from what
 	// it had stored.
 	Ingest(ctx context.Context, repo domain.Repository, ref domain.VersionRef, progress func(domain.IngestProgress)) (domain.VersionDetail, error)
+	// Unchanged reports whether a folder is as it was when its version was read.
+	Unchanged(ctx context.Context, repo domain.Repository, ref domain.VersionRef) (bool, error)
 	// Forget removes the copy of a repository that was fetched, unless one of others is read
 	// from it too. Repeating it is no error.
 	Forget(ctx context.Context, repo domain.Repository, others []domain.Repository) error
@@ -129,7 +131,7 @@ func (a *Ingest) Sync(ctx context.Context, in workflows.SyncIngestInput) (workfl
 		return workflows.SyncResult{}, domain.Errorf(domain.CodeUnprocessable, "%s has no version to read: no ref matches, or there is no commit yet", repo.Name)
 	}
 	if in.OnlyMoved {
-		if refs, err = a.moved(ctx, repo.Name, refs); err != nil {
+		if refs, err = a.moved(ctx, repo, refs); err != nil {
 			return workflows.SyncResult{}, err
 		}
 	}
@@ -139,20 +141,39 @@ func (a *Ingest) Sync(ctx context.Context, in workflows.SyncIngestInput) (workfl
 	return workflows.SyncResult{Versions: len(refs)}, nil
 }
 
-// moved gives the versions that were not read at their commit. A folder has no commit: it
-// is read each time, which costs the difference only.
-func (a *Ingest) moved(ctx context.Context, repo string, refs []domain.VersionRef) ([]domain.VersionRef, error) {
+// moved gives the versions that were not read at their commit. A folder has no commit: its
+// files are looked through.
+func (a *Ingest) moved(ctx context.Context, repo domain.Repository, refs []domain.VersionRef) ([]domain.VersionRef, error) {
 	var moved []domain.VersionRef
 	for _, ref := range refs {
-		have, err := a.Sources.Version(ctx, repo, ref.Tag)
-		if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
-			return nil, fmt.Errorf("load version: %w", err)
+		same, err := a.same(ctx, repo, ref)
+		if err != nil {
+			return nil, err
 		}
-		if err != nil || ref.Commit == "" || have.Commit != ref.Commit {
+		if !same {
 			moved = append(moved, ref)
 		}
 	}
 	return moved, nil
+}
+
+// same reports whether a version was read as it is now.
+func (a *Ingest) same(ctx context.Context, repo domain.Repository, ref domain.VersionRef) (bool, error) {
+	have, err := a.Sources.Version(ctx, repo.Name, ref.Tag)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("load version: %w", err)
+	}
+	if ref.Commit != "" {
+		return have.Commit == ref.Commit, nil
+	}
+	same, err := a.Reader.Unchanged(ctx, repo, ref)
+	if err != nil {
+		return false, fmt.Errorf("look through %s: %w", repo.Name, err)
+	}
+	return same, nil
 }
 
 // Next lists the versions of a run after a place.

@@ -37,6 +37,7 @@ func runActivity[In, Out any](t *testing.T, handle flow.Activity[In, Out], do fu
 
 // ingestFake is the store, the sources, the reader and the graph of one run.
 type ingestFake struct {
+	unchanged              bool // of folders
 	forgotten              []string
 	activities.IngestStore // what a test does not play is a nil call
 
@@ -116,6 +117,10 @@ func (f *ingestFake) Repositories(context.Context) ([]domain.Repository, error) 
 	return []domain.Repository{{Name: "other"}, {Name: "r"}}, nil
 }
 
+func (f *ingestFake) Unchanged(_ context.Context, _ domain.Repository, ref domain.VersionRef) (bool, error) {
+	return f.unchanged && ref.Commit == "", nil
+}
+
 func (f *ingestFake) Forget(_ context.Context, repo domain.Repository, others []domain.Repository) error {
 	f.forgotten = append(f.forgotten, repo.Name)
 	for _, other := range others {
@@ -180,8 +185,13 @@ func TestSyncPlansWhatHasMoved(t *testing.T) {
 			t.Errorf("only moved %v: planned%s (%d), want %s", onlyMoved, tags, out.Versions, want)
 		}
 	}
+	f.unchanged = true
+	out, err := runActivity(t, workflows.SyncIngest, f.activities().Sync, workflows.SyncIngestInput{IngestID: "i", Repository: "r", OnlyMoved: true})
+	if err != nil || out.Versions != 2 || len(f.planned) != 2 || f.planned[1].Tag != "v2" {
+		t.Errorf("with a folder that is as it was: %+v, %v, planned %+v", out, err, f.planned)
+	}
 	f.sync = func(func(domain.IngestProgress)) ([]domain.VersionRef, error) { return nil, nil }
-	_, err := runActivity(t, workflows.SyncIngest, f.activities().Sync, workflows.SyncIngestInput{IngestID: "i", Repository: "r"})
+	_, err = runActivity(t, workflows.SyncIngest, f.activities().Sync, workflows.SyncIngestInput{IngestID: "i", Repository: "r"})
 	if err == nil {
 		t.Error("a repository without any version must fail")
 	}

@@ -227,6 +227,10 @@ func (r *playedReader) Ingest(ctx context.Context, _ domain.Repository, ref doma
 	return domain.VersionDetail{Commit: ref.Commit, Files: 2, Symbols: 7}, nil
 }
 
+func (r *playedReader) Unchanged(context.Context, domain.Repository, domain.VersionRef) (bool, error) {
+	return false, nil
+}
+
 func (r *playedReader) Forget(context.Context, domain.Repository, []domain.Repository) error {
 	return nil
 }
