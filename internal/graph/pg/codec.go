@@ -7,14 +7,19 @@ import (
 	"hash/fnv"
 	"reflect"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 // Facts are read for every file of a version at each ingestion, so their form is made for
-// reading: varints, and each distinct string once. The form follows the Go types; a change
-// of them changes factsType, and a blob of another type counts as missing.
+// reading: varints, each distinct string once, and a compression that is fast above all. The
+// form follows the Go types; a change of them, or of packing, changes factsType, and a blob of
+// another type counts as missing.
+
+// packing names the compression of facts.
+const packing = "s2"
 
 // details is the part of a file's facts that other files can't see.
 type details struct {
@@ -44,7 +49,7 @@ func splitFacts(facts domain.FileFacts) (outline, rest []byte) {
 		symbols[i] = s
 	}
 	facts.Symbols = symbols
-	return compress(encode(facts)), compress(encode(private))
+	return s2.Encode(nil, encode(facts)), s2.Encode(nil, encode(private))
 }
 
 // joinFacts reverses splitFacts; rest may be nil for the outline alone.
@@ -68,14 +73,15 @@ func joinFacts(outline, rest []byte) (*domain.FileFacts, error) {
 }
 
 func unpack(packed []byte, into any) error {
-	raw, err := decompress(packed)
+	raw, err := s2.Decode(nil, packed)
 	if err != nil {
 		return fmt.Errorf("decompress facts: %w", err)
 	}
 	return decode(raw, into)
 }
 
-// fingerprint hashes the structure of types: names, order and kinds of their fields.
+// fingerprint hashes the structure of types, names, order and kinds of their fields, and how
+// they are packed.
 func fingerprint(types ...reflect.Type) uint64 {
 	h := fnv.New64a()
 	var walk func(t reflect.Type)
@@ -91,6 +97,7 @@ func fingerprint(types ...reflect.Type) uint64 {
 			walk(t.Elem())
 		}
 	}
+	_, _ = h.Write([]byte(packing))
 	for _, t := range types {
 		walk(t)
 	}
