@@ -15,9 +15,6 @@ import (
 	"github.com/harvest-engine/harvest/internal/graph"
 )
 
-// Lists of keys are joined, not compared with "any": without statistics, as amid a first load,
-// the planner would compare each row of the table with each key.
-
 // A blob that is asked for is about to be used, so for an hour it is kept from the sweep of
 // superseded versions. The time is written at most every ten minutes.
 const (

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/jackc/pgx/v5"
@@ -49,6 +51,12 @@ func (l *loader) touch(ctx context.Context) error {
 	return nil
 }
 
+// storedSQL passes over those of other repositories: their edges lead to its symbols.
+const storedSQL = `
+select n.key
+from unnest($1::bytea[]) n(key), lateral (
+    select from resolutions r join source_files f on f.id = r.file_id where r.key = n.key and f.repo_id = $2 limit 1) r`
+
 // Missing gives those of ids whose edges are not stored yet, in their order.
 func (l *loader) Missing(ctx context.Context, ids []graph.ResolvedID) ([]graph.ResolvedID, error) {
 	keys, err := hashList("resolved", ids)
@@ -58,9 +66,7 @@ func (l *loader) Missing(ctx context.Context, ids []graph.ResolvedID) ([]graph.R
 	if err := l.touch(ctx); err != nil {
 		return nil, err
 	}
-	// Another repository's are not ours: their edges lead to its symbols.
-	stored, err := collect(ctx, l.store.pool, "look for resolutions", pgx.RowTo[[]byte],
-		`select r.key from unnest($1::bytea[]) n(key) join resolutions r using (key) join source_files f on f.id = r.file_id where f.repo_id = $2`, keys, l.repo)
+	stored, err := collect(ctx, l.store.pool, "look for resolutions", pgx.RowTo[[]byte], storedSQL, keys, l.repo)
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +168,10 @@ func errVanished(what string) error {
 	return domain.Errorf(domain.CodeUnavailable, "the %s is not stored any more; the load must be run again", what)
 }
 
+// Statements that look up a batch find each row by an index: without statistics, as amid a
+// first load, the planner would go through whole tables for it. That is what "offset 0" and
+// "limit" below are for, and why lists of keys are joined and not compared with "any".
+
 const (
 	placeFilesSQL = `
 insert into source_files (repo_id, path, blob_id, language)
@@ -170,58 +180,66 @@ from unnest(@paths::text[], @blobs::bytea[], @languages::text[]) with ordinality
 join source_blobs b on b.key = n.blob
 order by n.pos
 on conflict (repo_id, path, blob_id) do nothing`
-	claimFilesSQL = `
-update source_files f set symbols = n.symbols
-from unnest(@paths::text[], @blobs::bytea[], @counts::int[]) n(path, blob, symbols), source_blobs b
-where b.key = n.blob and f.repo_id = @repo and f.path = n.path and f.blob_id = b.id and f.symbols is null
-returning f.id`
 	fileIDsSQL = `
-select n.pos, f.id
-from unnest(@paths::text[], @blobs::bytea[]) with ordinality n(path, blob, pos)
-join source_blobs b on b.key = n.blob
-join source_files f on f.repo_id = @repo and f.path = n.path and f.blob_id = b.id`
+select n.pos, f.id, f.symbols is null
+from unnest(@paths::text[], @blobs::bytea[]) with ordinality n(path, blob, pos),
+    lateral (select b.id from source_blobs b where b.key = n.blob offset 0) b,
+    lateral (select f.id, f.symbols from source_files f where f.repo_id = @repo and f.path = n.path and f.blob_id = b.id offset 0) f`
+	claimFilesSQL = `
+update source_files f set symbols = n.symbols from unnest(@ids::int[], @counts::int[]) n(id, symbols)
+where f.id = n.id and f.symbols is null
+returning f.id`
 )
 
 // placeFiles finds or makes the source files, and notes whose symbols are still to be stored.
 func (l *loader) placeFiles(ctx context.Context, tx pgx.Tx, batch []*staged) error {
-	paths, blobs := make([]string, len(batch)), make([][]byte, len(batch))
-	languages, counts := make([]string, len(batch)), make([]int32, len(batch))
+	paths, blobs, languages := make([]string, len(batch)), make([][]byte, len(batch)), make([]string, len(batch))
 	for i, f := range batch {
-		paths[i], blobs[i] = f.path, f.blobKey
-		languages[i], counts[i] = clean(f.Facts.Language), int32(len(f.Facts.Symbols))
+		paths[i], blobs[i], languages[i] = f.path, f.blobKey, clean(f.Facts.Language)
 	}
-	args := pgx.NamedArgs{"repo": l.repo, "paths": paths, "blobs": blobs, "languages": languages, "counts": counts}
+	args := pgx.NamedArgs{"repo": l.repo, "paths": paths, "blobs": blobs, "languages": languages}
 	if _, err := tx.Exec(ctx, placeFilesSQL, args); err != nil {
 		return fmt.Errorf("place files: %w", err)
 	}
-	claimed, err := collect(ctx, tx, "claim files", pgx.RowTo[int32], claimFilesSQL, args)
-	if err != nil {
-		return err
-	}
-	fresh := make(map[int32]bool, len(claimed))
-	for _, id := range claimed {
-		fresh[id] = true
-	}
 	type place struct {
-		Pos int64
-		ID  int32
+		Pos  int64
+		ID   int32
+		Bare bool // nobody has stored its symbols yet
 	}
 	places, err := collect(ctx, tx, "find files", pgx.RowToStructByPos[place], fileIDsSQL, args)
 	if err != nil {
 		return err
 	}
+	bare := map[int32]*staged{} // of two resolutions of one file the first brings the symbols
 	for _, p := range places {
 		f := batch[p.Pos-1]
 		f.fileID = p.ID
-		f.isNew = fresh[p.ID]
-		delete(fresh, p.ID) // of two resolutions of one file the first brings the symbols
+		if p.Bare && bare[p.ID] == nil {
+			bare[p.ID] = f
+		}
 	}
 	for _, f := range batch {
 		if f.fileID == 0 {
 			return errVanished("blob of " + f.Path)
 		}
 	}
-	return nil
+	return claimFiles(ctx, tx, bare)
+}
+
+// claimFiles takes it on to store the symbols of files, where no other load has meanwhile.
+func claimFiles(ctx context.Context, tx pgx.Tx, bare map[int32]*staged) error {
+	if len(bare) == 0 {
+		return nil
+	}
+	ids, counts := slices.Sorted(maps.Keys(bare)), make([]int32, len(bare))
+	for i, id := range ids {
+		counts[i] = int32(len(bare[id].Facts.Symbols))
+	}
+	claimed, err := collect(ctx, tx, "claim files", pgx.RowTo[int32], claimFilesSQL, pgx.NamedArgs{"ids": ids, "counts": counts})
+	for _, id := range claimed {
+		bare[id].isNew = true
+	}
+	return err
 }
 
 const placeResolutionsSQL = `

@@ -25,7 +25,7 @@ func (l *loader) Publish(ctx context.Context, files []graph.VersionFile, _ func(
 	if err := l.Discard(ctx); err != nil {
 		return domain.VersionDetail{}, err
 	}
-	l.store.settle(ctx, l.repo, l.written)
+	l.store.settle(ctx, l.repo, written{l.written, int64(len(files))})
 	return detail, nil
 }
 
@@ -52,7 +52,7 @@ func (s *Store) PublishAs(ctx context.Context, id int64, spec graph.VersionSpec,
 	if err != nil {
 		return domain.VersionDetail{}, err
 	}
-	s.settle(ctx, repo, 0)
+	s.settle(ctx, repo, written{0, int64(len(files))})
 	return detail, nil
 }
 
@@ -102,15 +102,17 @@ left join resolutions r on r.key = n.resolved and r.file_id = f.id
 where not @graph or n.resolved is null or r.id is not null`
 )
 
-// write lists the version's files under its id. Files that no load has put, as of a graph that
-// is kept elsewhere, are placed here.
+// write lists the version's files under its id. Those of a graph that is kept elsewhere were not
+// put by a load, and are placed here.
 func (p publication) write(ctx context.Context, tx pgx.Tx) error {
 	args, err := p.columns()
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, placeFilesSQL, args); err != nil {
-		return fmt.Errorf("place files: %w", err)
+	if !p.graph {
+		if _, err := tx.Exec(ctx, placeFilesSQL, args); err != nil {
+			return fmt.Errorf("place files: %w", err)
+		}
 	}
 	var committed *time.Time
 	if p.spec.CommittedAt != 0 {
