@@ -44,6 +44,31 @@ func TestEveryRouteNeedsTheToken(t *testing.T) {
 	}
 }
 
+// No token that is nearly right is taken: every character counts, and none may follow.
+func TestNearlyTheToken(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	wrong := []string{token[:len(token)-1], token[1:], token + "0", token + token, strings.ToUpper(token), strings.Repeat("0", len(token))}
+	for i := range token {
+		for _, c := range "0aZ~" {
+			if near := token[:i] + string(c) + token[i+1:]; near != token {
+				wrong = append(wrong, near)
+			}
+		}
+	}
+	for _, near := range wrong {
+		if near == token {
+			continue
+		}
+		if resp, text := f.call(t, http.MethodGet, "/repositories", "", "Authorization: Bearer "+near); resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%q was taken for the token: %d %s", near, resp.StatusCode, text)
+		}
+	}
+	if resp, text := f.call(t, http.MethodGet, "/repositories", "", "Authorization: Bearer "+token); resp.StatusCode != http.StatusOK {
+		t.Errorf("the token itself: %d %s", resp.StatusCode, text)
+	}
+}
+
 func TestNewRefusesBadConfigurations(t *testing.T) {
 	t.Parallel()
 	if _, err := api.New(api.Config{OwnerToken: "short"}); err == nil {
