@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -314,5 +315,29 @@ func TestTextIsStoredWhileItStreams(t *testing.T) {
 	}
 	if want := "user_message intent thinking_delta text_delta done"; types(events) != want {
 		t.Errorf("events = %s, want %s", types(events), want)
+	}
+}
+
+// What a stream stores while it goes on is its text from the first byte, each byte once: that
+// is all that is left of it when its worker dies.
+func TestAStreamIsStoredAsItGoesOn(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("Nothing of this may be lost. ", 4) + cited
+	r := newRig(t, rounds(scripted.Round{Text: text, Chunk: 9, Delay: scripted.Duration(40 * time.Millisecond)}))
+	var mu sync.Mutex
+	stored, count := "", 0
+	r.stored = func(f domain.TextFlush) {
+		mu.Lock()
+		defer mu.Unlock()
+		if int(f.From) != len(stored) || f.Open != (count == 0) {
+			t.Errorf("flush %d is at byte %d (opening %v), %d are stored", count, f.From, f.Open, len(stored))
+		}
+		stored, count = stored+f.Text, count+1
+	}
+	turn, _ := r.ask(query("Where does it start?"))
+	mu.Lock()
+	defer mu.Unlock()
+	if turn.Answer != text || count < 2 || !strings.HasPrefix(text, stored) {
+		t.Errorf("%d flushes stored %q of %q", count, stored, turn.Answer)
 	}
 }

@@ -40,6 +40,7 @@ type rig struct {
 	probes map[string]*probe
 	code   code
 	seen   *requests
+	stored func(domain.TextFlush) // is told of each flush; nil for nobody
 
 	scripts []scripted.Script
 	price   float64 // per million tokens
@@ -68,6 +69,19 @@ func (w watched) Stream(ctx context.Context, req domain.ModelRequest, emit func(
 	w.seen.list = append(w.seen.list, req)
 	w.seen.mu.Unlock()
 	return w.Provider.Stream(ctx, req, emit)
+}
+
+// flushes is a store whose flushes are told.
+type flushes struct {
+	*postgres.Store
+	told func(domain.TextFlush)
+}
+
+func (f flushes) FlushModelCall(ctx context.Context, flush domain.TextFlush) (int64, error) {
+	if f.told != nil {
+		f.told(flush)
+	}
+	return f.Store.FlushModelCall(ctx, flush)
 }
 
 // readableRepository makes a repository "other" that queries may be limited to.
@@ -228,7 +242,7 @@ func (r *rig) run(id string) (domain.Turn, []domain.Event) {
 	worker.RegisterWorkflows(env)
 	worker.RegisterActivities(env, worker.Activities{
 		Turn:  &activities.Turn{Store: r.store, Sources: r.code, Symbols: r.code},
-		Model: &activities.Model{Store: r.store, Models: r.chain, Tools: r.box, Budgets: r.budget},
+		Model: &activities.Model{Store: flushes{r.store, r.stored}, Models: r.chain, Tools: r.box, Budgets: r.budget},
 		Tool:  &activities.Tool{Store: r.store, Tools: r.box},
 	})
 	env.ExecuteWorkflow(workflows.TurnQuery.Name, workflows.TurnInput{TurnID: id, Limits: r.limits})

@@ -244,3 +244,101 @@ func open(t *testing.T, dsn string) *postgres.Store {
 	})
 	return s
 }
+
+// What is stored of a block that is still open is all that was flushed of it, for a reader of
+// another process, from any place, and for the end of a turn whose writer is gone.
+func TestAnOpenBlockIsStoredWhole(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	pool := testkit.Postgres(t)
+	s := postgres.NewStore(pool)
+	turn := create(t, s, request())
+	c := claim(t, s, turn.ID, "m0")
+	const said = "one two three four"
+	seq, from := c.LastSeq+1, 0
+	for _, piece := range []string{"one ", "two ", "three ", "four"} {
+		last, err := s.FlushModelCall(ctx, domain.TextFlush{Claim: c, Open: from == 0, Seq: seq, Type: domain.EventTextDelta, From: int64(from), Text: piece})
+		if err != nil {
+			t.Fatalf("flush %q: %v", piece, err)
+		}
+		c.LastSeq, from = last, from+len(piece)
+	}
+	for _, offset := range []int64{0, 1, 4, 9, 17} {
+		after := domain.Cursor{Seq: seq - 1}
+		if offset > 0 {
+			after = domain.Cursor{Seq: seq, Offset: offset}
+		}
+		// A store of its own has heard of nothing: all that it gives is in the database.
+		for e, err := range postgres.NewStore(pool).Follow(ctx, turn.ID, after) {
+			var piece struct{ Text string }
+			if err == nil {
+				err = json.Unmarshal(e.Payload, &piece)
+			}
+			if want := said[offset:]; err != nil || piece.Text != want || e.Cursor != (domain.Cursor{Seq: seq, Offset: int64(len(said))}) {
+				t.Errorf("from byte %d: %q at %s, %v; want %q", offset, piece.Text, e.Cursor, err, want)
+			}
+			break
+		}
+	}
+	if text, err := s.PartialAnswer(ctx, turn.ID); err != nil || text != said {
+		t.Errorf("the partial answer is %q, %v", text, err)
+	}
+	finish(t, s, domain.TurnEnd{TurnID: turn.ID, Status: domain.TurnCanceled, Reason: domain.EndCanceled})
+	if text, err := s.PartialAnswer(ctx, turn.ID); err != nil || text != said {
+		t.Errorf("once it has ended the partial answer is %q, %v", text, err)
+	}
+}
+
+// Text that is not committed reaches readers of another process: only a notification can
+// bring it.
+func TestTextReachesAnotherProcess(t *testing.T) {
+	t.Parallel()
+	dsn := testkit.DSN(t)
+	here, there := open(t, dsn), open(t, dsn)
+	turn := create(t, here, request())
+	c := claim(t, here, turn.ID, "m0")
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	piece := domain.TextPiece{Subject: turn.ID, Seq: c.LastSeq + 1, Attempt: c.Attempt, Type: domain.EventTextDelta, Text: "not stored"}
+	for e, err := range there.Follow(ctx, turn.ID, domain.Cursor{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == domain.EventTextDelta {
+			return
+		}
+		// The other process may not listen yet: what is said meanwhile is lost, as a hint may be.
+		go func() {
+			for ctx.Err() == nil {
+				here.Publish(piece)
+				select {
+				case <-ctx.Done():
+				case <-time.After(50 * time.Millisecond):
+				}
+			}
+		}()
+	}
+	t.Error("the text did not come")
+}
+
+// A reader that no notification reaches still gets what is committed.
+func TestAReaderThatHearsNothing(t *testing.T) {
+	t.Parallel()
+	pool := testkit.Postgres(t)
+	here, deaf := postgres.NewStore(pool), postgres.NewStore(pool)
+	turn := create(t, here, request())
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var got []string
+	for e, err := range deaf.Follow(ctx, turn.ID, domain.Cursor{}) {
+		if err != nil {
+			t.Fatalf("after %v: %v", got, err)
+		}
+		if got = append(got, string(e.Type)); len(got) == 1 {
+			finish(t, here, domain.TurnEnd{TurnID: turn.ID, Status: domain.TurnDone, Reason: domain.EndAnswered, Answer: "Here."})
+		}
+	}
+	if len(got) != 2 || got[1] != "done" {
+		t.Errorf("got %v", got)
+	}
+}
