@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/harvest-engine/harvest/internal/config"
 	"github.com/harvest-engine/harvest/internal/graph"
@@ -41,9 +43,18 @@ func examineGraph(ctx context.Context, cfg *config.Config) []finding {
 		return []finding{{name: "graph", detail: "in PostgreSQL"}}
 	}
 	c := neo4jConfig(cfg.Neo4j)
-	version, err := neo4j.Probe(ctx, c)
+	seen, err := neo4j.Probe(ctx, c)
 	if err != nil {
 		return fail("graph", err, "check [neo4j] uri, user, password and database, and that the server runs; or set [graph] backend to \"postgres\"")
 	}
-	return []finding{{name: "graph", detail: "Neo4j " + version + " at " + c.URI}}
+	found := []finding{{name: "graph", detail: "Neo4j " + seen.Version + " at " + c.URI}}
+	if len(seen.Open) > 0 {
+		found = append(found, finding{name: "graph", detail: "LOAD CSV can reach files or addresses of the Neo4j server; run_cypher refuses it, and the server itself should too",
+			remedy: "add these lines to its neo4j.conf and restart it:\n      " + strings.Join(seen.Open, "\n      ")})
+	}
+	if seen.Runaways > 0 {
+		found = append(found, finding{name: "graph", detail: fmt.Sprintf("%d queries of run_cypher keep the Neo4j server busy, though they were ended", seen.Runaways),
+			remedy: "restart the Neo4j server; run_cypher refuses while there are two or more"})
+	}
+	return found
 }

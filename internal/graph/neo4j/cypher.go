@@ -21,6 +21,8 @@ const (
 	cypherRows  = 200
 	cypherBytes = 128 << 10 // of JSON
 	cypherQuery = 20_000    // bytes of its text
+	// cypherFetch is how many rows the driver holds at a time: a row may be large.
+	cypherFetch = 20
 )
 
 // RunCypher runs a query that reads the graph, in a read session, and gives its rows, bounded
@@ -43,12 +45,15 @@ func (s *Store) RunCypher(ctx context.Context, query string, params map[string]a
 }
 
 func (s *Store) runCypher(ctx context.Context, query string, params map[string]any) (graph.CypherResult, error) {
-	session := s.session(ctx, neo4j.AccessModeRead)
+	session := s.driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: neo4j.AccessModeRead, DatabaseName: s.database, FetchSize: cypherFetch})
 	defer closeSession(ctx, session)
 	if err := s.explain(ctx, session, query, params); err != nil {
 		return graph.CypherResult{}, err
 	}
-	result, err := session.Run(ctx, query, params, neo4j.WithTxTimeout(cypherTime))
+	if err := mayRun(ctx, session); err != nil {
+		return graph.CypherResult{}, err
+	}
+	result, err := session.Run(ctx, query, params, neo4j.WithTxTimeout(cypherTime), byHand)
 	if err != nil {
 		return graph.CypherResult{}, refused(err)
 	}

@@ -3,7 +3,6 @@ package neo4j
 import (
 	"context"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -77,100 +76,6 @@ func (s *Store) explain(ctx context.Context, session neo4j.SessionWithContext, q
 		return refused(err)
 	}
 	return checkPlan(summary)
-}
-
-// checkText refuses what a plan does not show: functions of extensions, and another mode of
-// execution.
-func checkText(query string) error {
-	if strings.Contains(query, `\u`) || strings.Contains(query, `\U`) {
-		return forbidden(`no unicode escapes; write the characters themselves`)
-	}
-	code := withoutLiterals(query)
-	switch first := firstWord.FindString(code); strings.ToUpper(strings.TrimSpace(first)) {
-	case "":
-		return domain.Invalid("query", "the query is empty")
-	case "EXPLAIN", "PROFILE":
-		return domain.Invalid("query", "leave %s out: the query is to run", strings.ToUpper(strings.TrimSpace(first)))
-	}
-	for _, call := range dottedCall.FindAllStringSubmatch(code, -1) {
-		name := strings.ToLower(blanks.ReplaceAllString(call[1], ""))
-		namespace := name[:strings.LastIndexByte(name, '.')]
-		if !readFunctions[namespace] && !readProcedures[exactProcedure(name)] {
-			return forbidden("%s is no function of the list", name)
-		}
-	}
-	return nil
-}
-
-var (
-	firstWord = regexp.MustCompile(`^\s*[A-Za-z]+`)
-	// A name with points before a parenthesis is a function or procedure of a namespace.
-	dottedCall = regexp.MustCompile(`([\pL_][\pL\pN_]*(?:\s*\.\s*[\pL_][\pL\pN_]*)+)\s*\(`)
-	blanks     = regexp.MustCompile(`\s+`)
-)
-
-// exactProcedure gives the listed name that equals name in lower case.
-func exactProcedure(name string) string {
-	for listed := range readProcedures {
-		if strings.ToLower(listed) == name {
-			return listed
-		}
-	}
-	return name
-}
-
-// withoutLiterals blanks comments and strings, and takes the quotes off quoted names, so that
-// `apoc`.`load`.json( is seen for what it is. A quoted name's odd characters become "_".
-func withoutLiterals(query string) string {
-	var b strings.Builder
-	for i := 0; i < len(query); {
-		rest := query[i:]
-		switch {
-		case strings.HasPrefix(rest, "//"):
-			i += through(rest, 2, "\n")
-		case strings.HasPrefix(rest, "/*"):
-			i += through(rest, 2, "*/")
-		case rest[0] == '\'' || rest[0] == '"':
-			i += stringEnd(rest)
-			b.WriteString("''")
-			continue
-		case rest[0] == '`':
-			n := through(rest, 1, "`")
-			b.WriteString(oddCharacters.ReplaceAllString(strings.Trim(rest[:n], "`"), "_"))
-			i += n
-			continue
-		default:
-			b.WriteByte(rest[0])
-			i++
-			continue
-		}
-		b.WriteByte(' ')
-	}
-	return b.String()
-}
-
-var oddCharacters = regexp.MustCompile(`[^\pL\pN_.]`)
-
-// through is the length of text up to and with the next end after skip bytes.
-func through(text string, skip int, end string) int {
-	at := strings.Index(text[skip:], end)
-	if at < 0 {
-		return len(text)
-	}
-	return skip + at + len(end)
-}
-
-// stringEnd is the length of the string literal at the start of text.
-func stringEnd(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case text[0]:
-			return i + 1
-		}
-	}
-	return len(text)
 }
 
 // checkPlan refuses a plan that does more than read.

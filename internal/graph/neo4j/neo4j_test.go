@@ -16,7 +16,8 @@ func TestStore(t *testing.T) {
 	t.Parallel()
 	server := testkit.Neo4j(t)
 	sources := pg.New(testkit.Postgres(t))
-	store, err := neo4j.Open(t.Context(), neo4j.Config{URI: server.URI, User: server.User, Password: server.Password}, sources)
+	config := neo4j.Config{URI: server.URI, User: server.User, Password: server.Password}
+	store, err := neo4j.Open(t.Context(), config, sources)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,4 +31,5 @@ func TestStore(t *testing.T) {
 	t.Run("the read session", func(t *testing.T) { testReadSession(t, server) })
 	t.Run("bounds", func(t *testing.T) { testBounds(t, store) })
 	t.Run("no server", testUnreachable)
+	t.Run("queries that nothing ends", func(t *testing.T) { testRunaways(t, store, config) })
 }

@@ -103,27 +103,6 @@ func (s *Store) Check(ctx context.Context) error {
 	return domain.Wrap(domain.CodeUnavailable, err, "the Neo4j server does not answer")
 }
 
-// Probe checks that the server can be used, changing nothing, and gives its version.
-func Probe(ctx context.Context, config Config) (version string, err error) {
-	driver, err := neo4j.NewDriverWithContext(config.URI, neo4j.BasicAuth(config.User, config.Password, ""))
-	if err != nil {
-		return "", domain.Wrap(domain.CodeInvalid, err, "%q is not the address of a Neo4j server", config.URI)
-	}
-	s := &Store{driver: driver, database: config.Database}
-	defer s.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to tell
-	if err := s.Check(ctx); err != nil {
-		return "", err
-	}
-	session := s.session(ctx, neo4j.AccessModeRead)
-	defer closeSession(ctx, session)
-	found, err := rows(ctx, auto{session}, func(r *neo4j.Record) string { return field[string](r, "version") },
-		`CALL dbms.components() YIELD versions RETURN versions[0] AS version`, nil)
-	if err != nil || len(found) == 0 {
-		return "", domain.Wrap(domain.CodeUpstream, err, "the Neo4j database %q can't be read", config.Database)
-	}
-	return found[0], nil
-}
-
 // schema is what the readers and existing users look nodes up by.
 var schema = []string{
 	`CREATE FULLTEXT INDEX symbol_names IF NOT EXISTS FOR (n:Function|Class) ON EACH [n.name]`,
