@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -32,7 +34,8 @@ func (t compareSymbol) Spec() Spec {
 // side is a symbol in one of the two versions; its text is "" where it does not exist.
 type side struct {
 	version domain.VersionDetail
-	hit     graph.Hit
+	hits    []graph.Hit // what the name may mean
+	hit     graph.Hit   // the one that is compared
 	text    string
 }
 
@@ -48,45 +51,78 @@ func (t compareSymbol) Run(ctx context.Context, scope domain.Scope, input json.R
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
-	a, err := t.side(ctx, scope, in.Repo, in.VersionA, in.File, in.Name)
-	if err != nil {
-		return domain.ToolResult{}, err
+	var sides [2]side
+	for i, version := range []string{in.VersionA, in.VersionB} {
+		if sides[i], err = t.find(ctx, scope, place{in.Repo, version}, filePath(in.File), in.Name); err != nil {
+			return domain.ToolResult{}, err
+		}
 	}
-	b, err := t.side(ctx, scope, in.Repo, in.VersionB, in.File, in.Name)
-	if err != nil {
-		return domain.ToolResult{}, err
-	}
-	if !a.exists() && !b.exists() {
+	a, b := &sides[0], &sides[1]
+	if len(a.hits)+len(b.hits) == 0 {
 		return domain.ToolResult{}, domain.NotFound("neither version has a symbol %q; search_symbols finds similar names", in.Name)
 	}
+	match(a, b)
+	for _, s := range []*side{a, b} {
+		if err := t.read(ctx, s); err != nil {
+			return domain.ToolResult{}, err
+		}
+	}
 	var r report
-	verdict := compareSides(&r, a, b)
+	verdict := compareSides(&r, *a, *b)
+	if others := max(len(a.hits), len(b.hits)) - 1; others > 0 {
+		r.line("\n%s named so; name the file or the type to compare another.", count(others, "other symbol is", "other symbols are"))
+	}
 	return r.result("%s: %s", in.Name, verdict), nil
 }
 
-// side finds the symbol in a version: in the file named, else wherever it has moved.
-func (t compareSymbol) side(ctx context.Context, scope domain.Scope, repo, version, file, name string) (side, error) {
-	v, err := t.target(ctx, scope, repo, version)
+// find gives what a name means in a version: in the file named, else wherever it has moved.
+func (t compareSymbol) find(ctx context.Context, scope domain.Scope, at place, file, name string) (side, error) {
+	v, err := t.target(ctx, scope, at.Repo, at.Version)
 	if err != nil {
 		return side{}, err
 	}
 	s := side{version: v}
 	for _, f := range []string{file, ""} {
-		hits, err := t.Graph.FindSymbols(ctx, graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: f, Name: name})
+		s.hits, err = t.Graph.FindSymbols(ctx, graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: f, Name: name})
 		if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
-			return side{}, fmt.Errorf("find %s in %s: %w", name, version, err)
+			return side{}, fmt.Errorf("find %s in %s: %w", name, v.Tag, err)
 		}
-		if len(hits) == 0 {
-			continue
+		if len(s.hits) > 0 {
+			s.hit = s.hits[0]
+			break
 		}
-		s.hit = hits[0]
-		at := graph.FileRef{Repo: v.Repo, Version: v.Tag, Path: s.hit.Path}
-		if s.text, _, err = t.Sources.ReadFile(ctx, at, s.hit.StartLine, s.hit.EndLine); err != nil {
-			return side{}, fmt.Errorf("read %s: %w", at.Path, err)
-		}
-		break
 	}
 	return s, nil
+}
+
+// match chooses of two symbols of one name the same one on both sides: of one file and type,
+// else of one type, else the likeliest of each.
+func match(a, b *side) {
+	for _, same := range []func(x, y graph.Hit) bool{
+		func(x, y graph.Hit) bool { return x.Path == y.Path && x.Local == y.Local },
+		func(x, y graph.Hit) bool { return x.Local == y.Local },
+	} {
+		for _, x := range a.hits {
+			for _, y := range b.hits {
+				if same(x, y) {
+					a.hit, b.hit = x, y
+					return
+				}
+			}
+		}
+	}
+}
+
+// read loads the chosen symbol's text.
+func (t compareSymbol) read(ctx context.Context, s *side) (err error) {
+	if !s.exists() {
+		return nil
+	}
+	at := graph.FileRef{Repo: s.version.Repo, Version: s.version.Tag, Path: s.hit.Path}
+	if s.text, _, err = t.Sources.ReadFile(ctx, at, s.hit.StartLine, s.hit.EndLine); err != nil {
+		return fmt.Errorf("read %s: %w", at.Path, err)
+	}
+	return nil
 }
 
 // compareSides writes the comparison and gives it in a word.
@@ -113,18 +149,37 @@ func compareSides(r *report, a, b side) string {
 		r.numbered(b.text, b.hit.StartLine)
 		return "unchanged"
 	}
-	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: difflib.SplitLines(a.text), B: difflib.SplitLines(b.text),
-		FromFile: a.hit.Path, FromDate: a.version.Tag, ToFile: b.hit.Path, ToDate: b.version.Tag, Context: 3,
-	})
-	if err != nil { // writing to memory can't fail
-		diff = err.Error()
-	}
-	r.line("Diff:\n%s", strings.TrimRight(diff, "\n"))
+	r.line("Diff:\n%s", unifiedDiff(a, b))
 	for _, s := range []side{a, b} {
 		r.line("\nIn %s:", s.version.Tag)
 		r.hit(s.hit)
 		r.numbered(s.text, s.hit.StartLine)
 	}
 	return "changed"
+}
+
+// unifiedDiff gives the difference of two sides with the lines that they have in their files.
+func unifiedDiff(a, b side) string {
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: wholeLines(a.text), B: wholeLines(b.text),
+		FromFile: a.hit.Path, FromDate: a.version.Tag, ToFile: b.hit.Path, ToDate: b.version.Tag, Context: 3,
+	})
+	if err != nil { // writing to memory can't fail
+		return err.Error()
+	}
+	diff = hunkHeader.ReplaceAllStringFunc(diff, func(header string) string {
+		m := hunkHeader.FindStringSubmatch(header)
+		from, _ := strconv.Atoi(m[1])
+		to, _ := strconv.Atoi(m[3])
+		return fmt.Sprintf("@@ -%d%s +%d%s @@", from+a.hit.StartLine-1, m[2], to+b.hit.StartLine-1, m[4])
+	})
+	return strings.TrimSuffix(diff, "\n")
+}
+
+var hunkHeader = regexp.MustCompile(`(?m)^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@`)
+
+// wholeLines splits a text into lines that each end with a newline.
+func wholeLines(text string) []string {
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n")+"\n", "\n")
+	return lines[:len(lines)-1]
 }

@@ -55,6 +55,9 @@ func (f *fakeCode) Repositories(context.Context) ([]domain.Repository, error) {
 }
 
 func (f *fakeCode) ReadFile(_ context.Context, at graph.FileRef, from, to int) (string, int, error) {
+	if at.Path == "empty.go" {
+		return "", 0, nil
+	}
 	if at.Path != "server.go" {
 		return "", 0, domain.NotFound("%s %s has no file %q", at.Repo, at.Version, at.Path)
 	}
@@ -82,7 +85,17 @@ func (f *fakeCode) SearchText(_ context.Context, q graph.TextQuery) (graph.TextP
 			FileRef: graph.FileRef{Repo: v.Repo, Version: v.Version, Path: "server.go"}, Line: 4, Text: "\treturn listen()", Before: []string{"func Serve() error {"}, After: []string{"}"},
 		})
 	}
-	page.Truncated = true
+	page.Files, page.Truncated = 1, true
+	switch q.Pattern {
+	case "slow":
+		page = graph.TextPage{Files: 1, Truncated: true, TimedOut: true}
+	case "nowhere":
+		page = graph.TextPage{Files: 7}
+	case "no file":
+		page = graph.TextPage{}
+	case "(":
+		return graph.TextPage{}, domain.Invalid("pattern", "is not a regular expression")
+	}
 	return page, nil
 }
 
@@ -109,6 +122,13 @@ func (f *fakeCode) FindSymbols(_ context.Context, ref graph.SymbolRef) ([]graph.
 		return nil, nil
 	}
 	h := serveAt(ref.Repo, ref.Version)
+	if ref.Name == "Twin" { // of the two in v1 the second is the one that v2 has
+		other := h
+		other.Path, other.StartLine, other.EndLine = "other.go", 1, 1
+		if ref.Version == "v1" {
+			return []graph.Hit{other, h}, nil
+		}
+	}
 	if ref.Name == "main" {
 		h = mainOf(ref.Repo, ref.Version)
 	}
@@ -145,6 +165,9 @@ func (f *fakeCode) Imports(context.Context, graph.FileRef) ([]domain.Import, err
 }
 
 func (f *fakeCode) Path(_ context.Context, from, to graph.SymbolRef, _ int) ([]graph.Site, error) {
+	if from == to {
+		return []graph.Site{{Hit: mainOf(from.Repo, from.Version)}}, nil
+	}
 	return []graph.Site{
 		{Hit: mainOf(from.Repo, from.Version)},
 		{Hit: serveAt(to.Repo, to.Version), Kind: domain.EdgeCalls, How: domain.HowScoped, File: "main.go", Line: 9},

@@ -33,7 +33,7 @@ type relationInput struct {
 }
 
 func (in relationInput) ref(v domain.VersionDetail) graph.SymbolRef {
-	return graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: in.File, Name: in.Name}
+	return graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: filePath(in.File), Name: in.Name}
 }
 
 // start decodes the input of a relation tool and makes sure that its symbol exists.
@@ -202,8 +202,8 @@ func (t findPath) Run(ctx context.Context, scope domain.Scope, input json.RawMes
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
-	from := graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: in.FromFile, Name: in.From}
-	to := graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: in.ToFile, Name: in.To}
+	from := graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: filePath(in.FromFile), Name: in.From}
+	to := graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: filePath(in.ToFile), Name: in.To}
 	for _, ref := range []graph.SymbolRef{from, to} {
 		hits, err := t.Graph.FindSymbols(ctx, ref)
 		if err != nil {
@@ -219,7 +219,7 @@ func (t findPath) Run(ctx context.Context, scope domain.Scope, input json.RawMes
 	}
 	var r report
 	if len(chain) == 0 {
-		r.line("No chain of at most %d calls leads from %s to %s as far as the graph knows.", pathDepth, in.From, in.To)
+		r.line("No chain of at most %d calls leads from %s to %s as far as the graph knows. find_callers of %s tells what does.", pathDepth, in.From, in.To, in.To)
 		return r.result("no path"), nil
 	}
 	for i, s := range chain {
@@ -228,6 +228,9 @@ func (t findPath) Run(ctx context.Context, scope domain.Scope, input json.RawMes
 			continue
 		}
 		r.site(v.Repo, v.Tag, s, "calls")
+	}
+	if len(chain) == 1 {
+		r.line("Both names mean this symbol. find_callers with a depth tells whether it reaches itself.")
 	}
 	return r.result("%s", count(len(chain)-1, "call", "calls")), nil
 }

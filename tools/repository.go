@@ -168,13 +168,13 @@ func (t getImports) Run(ctx context.Context, scope domain.Scope, input json.RawM
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
-	imports, err := t.Graph.Imports(ctx, graph.FileRef{Repo: v.Repo, Version: v.Tag, Path: in.File})
+	imports, err := t.Graph.Imports(ctx, graph.FileRef{Repo: v.Repo, Version: v.Tag, Path: filePath(in.File)})
 	if err != nil {
 		return domain.ToolResult{}, fmt.Errorf("imports of %s: %w", in.File, err)
 	}
 	var r report
 	for _, i := range imports {
-		r.line("%s %s%s%s", cite(v.Repo, v.Tag, in.File, i.Line), i.Target, prefixed(" · ", i.Name), prefixed(" as ", i.Alias))
+		r.line("%s %s%s%s", cite(v.Repo, v.Tag, filePath(in.File), i.Line), i.Target, prefixed(" · ", i.Name), prefixed(" as ", i.Alias))
 	}
 	if len(imports) == 0 {
 		r.line("%s imports nothing.", in.File)

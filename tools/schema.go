@@ -80,6 +80,11 @@ func jsonKind(t reflect.Type) string {
 	return "a string"
 }
 
+// filePath is a path as repositories have it: models begin some with "./" or "/".
+func filePath(path string) string {
+	return strings.TrimLeft(strings.TrimPrefix(strings.TrimSpace(path), "./"), "/")
+}
+
 // decode reads a tool's input into T and checks that the fields tagged `need` are set.
 // Fields that T doesn't know are ignored: models add some.
 func decode[T any](input json.RawMessage) (T, error) {

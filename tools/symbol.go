@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
@@ -63,9 +64,29 @@ func (t searchSymbols) Run(ctx context.Context, scope domain.Scope, input json.R
 		r.more("give a longer name, a kind, or a higher limit")
 	}
 	if len(hits) == 0 {
-		r.line("No symbol matches %q. search_text finds words in code and documents.", in.Query)
+		r.line("No %s in %s matches %q. search_text finds words in code and documents.", kindName(in.Kind), places(versions), in.Query)
 	}
 	return r.result("%s", count(len(hits), "symbol", "symbols")), nil
+}
+
+// kindName is what a search was for.
+func kindName(kind string) string {
+	if kind == "" || kind == "any" {
+		return "symbol"
+	}
+	return kind
+}
+
+// places names the versions that were looked at, or how many.
+func places(versions []graph.VersionRef) string {
+	if len(versions) > 3 {
+		return count(len(versions), "version", "versions")
+	}
+	names := make([]string, len(versions))
+	for i, v := range versions {
+		names[i] = v.Repo + " " + v.Version
+	}
+	return strings.Join(names, ", ")
 }
 
 func limitOf(asked, standard, most int) int {
@@ -96,7 +117,7 @@ func (t getFileSymbols) Run(ctx context.Context, scope domain.Scope, input json.
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
-	hits, err := t.Graph.FileSymbols(ctx, graph.FileRef{Repo: v.Repo, Version: v.Tag, Path: in.File})
+	hits, err := t.Graph.FileSymbols(ctx, graph.FileRef{Repo: v.Repo, Version: v.Tag, Path: filePath(in.File)})
 	if err != nil {
 		return domain.ToolResult{}, fmt.Errorf("symbols of %s: %w", in.File, err)
 	}
@@ -135,7 +156,7 @@ func (t getSymbolSource) Run(ctx context.Context, scope domain.Scope, input json
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
-	hits, err := t.Graph.FindSymbols(ctx, graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: in.File, Name: in.Name, Line: in.Line})
+	hits, err := t.Graph.FindSymbols(ctx, graph.SymbolRef{Repo: v.Repo, Version: v.Tag, File: filePath(in.File), Name: in.Name, Line: in.Line})
 	if err != nil {
 		return domain.ToolResult{}, fmt.Errorf("find %s: %w", in.Name, err)
 	}

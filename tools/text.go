@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -59,7 +60,7 @@ func (t searchText) Run(ctx context.Context, scope domain.Scope, input json.RawM
 		Limit: limitOf(in.Limit, defaultMatches, maxMatches), Context: min(max(in.Context, 0), maxContext),
 	})
 	if err != nil {
-		return domain.ToolResult{}, fmt.Errorf("search text: %w", err)
+		return domain.ToolResult{}, fmt.Errorf("search text: %w", inputError(err, map[string]string{"pattern": "query", "path": "path_glob"}))
 	}
 	var r report
 	for _, m := range page.Matches {
@@ -75,13 +76,34 @@ func (t searchText) Run(ctx context.Context, scope domain.Scope, input json.RawM
 			r.line("    %d  %s", m.Line+1+i, l)
 		}
 	}
-	if page.Truncated {
-		r.more("give more words, a path_glob, or a higher limit")
-	}
-	if len(page.Matches) == 0 {
-		r.line("No line matches %q.", in.Query)
-	}
+	summarize(&r, page, in.Query)
 	return r.result("%s", count(len(page.Matches), "match", "matches")), nil
+}
+
+// summarize says what a search leaves open.
+func summarize(r *report, page graph.TextPage, query string) {
+	switch {
+	case page.TimedOut:
+		r.truncated = true
+		r.line("… the time for one search was up before every file was read: name a repo, give a path_glob, or a simpler expression")
+	case page.Truncated:
+		r.more("give more words, a path_glob, or a higher limit")
+	case page.Files == 0:
+		r.line("No file with a text is covered: look at the path_glob, and at the versions that list_repositories gives.")
+	case len(page.Matches) == 0:
+		r.line("No line matches %q in %s.", query, count(page.Files, "file", "files"))
+	}
+}
+
+// inputError names a field of an error as the tool's input does.
+func inputError(err error, names map[string]string) error {
+	var known *domain.Error
+	if !errors.As(err, &known) || names[known.Field] == "" {
+		return err
+	}
+	renamed := *known
+	renamed.Field = names[known.Field]
+	return &renamed
 }
 
 type readFile struct{ Code }
@@ -118,18 +140,21 @@ func (t readFile) Run(ctx context.Context, scope domain.Scope, input json.RawMes
 		return domain.ToolResult{}, domain.Invalid("end_line", "is before start_line")
 	}
 	to = min(to, from+maxLines-1)
-	text, lines, err := t.Sources.ReadFile(ctx, graph.FileRef{Repo: v.Repo, Version: v.Tag, Path: in.File}, from, to)
+	text, lines, err := t.Sources.ReadFile(ctx, graph.FileRef{Repo: v.Repo, Version: v.Tag, Path: filePath(in.File)}, from, to)
 	if err != nil {
 		return domain.ToolResult{}, fmt.Errorf("read %s: %w", in.File, err)
 	}
+	if lines == 0 {
+		return domain.ToolResult{Text: in.File + " is empty.", Preview: in.File + " is empty"}, nil
+	}
 	if from > lines {
-		return domain.ToolResult{}, domain.Invalid("start_line", "is %d, but %s has %d lines", from, in.File, lines)
+		return domain.ToolResult{}, domain.Invalid("start_line", "is %d, but %s has %s", from, in.File, count(lines, "line", "lines"))
 	}
 	to = min(to, lines)
 	var r report
-	r.line("%s lines %d to %d of %d", cite(v.Repo, v.Tag, in.File, from), from, to, lines)
+	r.line("%s lines %d to %d of %d", cite(v.Repo, v.Tag, filePath(in.File), from), from, to, lines)
 	r.numbered(text, from)
-	if to < lines {
+	if to < lines && to != in.EndLine {
 		r.more(fmt.Sprintf("go on from start_line %d", to+1))
 	}
 	return r.result("%s, lines %d-%d", in.File, from, to), nil

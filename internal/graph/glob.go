@@ -9,7 +9,8 @@ import (
 
 // Glob compiles a path pattern: "*" and "?" stay inside a folder, "**" crosses folders,
 // "[a-z]" and "{a,b}" choose. A pattern without "/" applies to the last element, and one that
-// names a folder to all below it. "" matches everything.
+// names a folder to all below it. A path itself is a pattern that matches it, whatever brackets
+// it holds. "" matches everything.
 func Glob(pattern string) (*regexp.Regexp, error) {
 	pattern = strings.TrimPrefix(pattern, "./")
 	if pattern == "" {
@@ -23,8 +24,8 @@ func Glob(pattern string) (*regexp.Regexp, error) {
 	if !strings.Contains(pattern, "/") {
 		b.WriteString(`(?:.*/)?`)
 	}
-	b.WriteString(globBody(strings.TrimSuffix(strings.TrimPrefix(pattern, "/"), "/")))
-	b.WriteString(`(?:/.*)?$`)
+	body := strings.TrimSuffix(strings.TrimPrefix(pattern, "/"), "/")
+	b.WriteString(`(?:` + globBody(body) + `|` + regexp.QuoteMeta(body) + `)(?:/.*)?$`)
 	re, err := regexp.Compile(b.String())
 	if err != nil {
 		return nil, domain.Invalid("path", "%q is not a path pattern", pattern)

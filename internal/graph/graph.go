@@ -121,6 +121,7 @@ type TextMatch struct {
 // TextPage is the result of a text search.
 type TextPage struct {
 	Matches   []TextMatch
+	Files     int  // whose texts the query covers
 	Truncated bool // more matched than Limit, or TimedOut
 	TimedOut  bool // the time for one search was up before every file was read
 }

@@ -31,6 +31,7 @@ func Run(t *testing.T, open Open) {
 		{"text is searched by words", testSearchWords},
 		{"text is searched by expression", testSearchExpression},
 		{"text search is bounded", testSearchTextBounds},
+		{"long texts are searched in windows", testSearchLongTexts},
 		{"a version appears whole", testPublishAtomic},
 		{"a version that is read again replaces the last", testReload},
 		{"readers never see half a version", testReadersDuringReload},

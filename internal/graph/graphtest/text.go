@@ -3,6 +3,7 @@ package graphtest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
@@ -70,10 +71,47 @@ func testSearchExpression(w *world) {
 	w.same("letters of any script", lines(w.search(graph.TextQuery{Pattern: `gr..er$`, Regexp: true})), "v1:sub/c.md:1")
 	w.same("case", lines(w.search(graph.TextQuery{Pattern: `(?i)FUNC DELTA`, Regexp: true})), "v1:sub/b.go:3")
 	w.same("line ends", lines(w.search(graph.TextQuery{Pattern: `^}$`, Regexp: true})), "v1:a.go:5")
+	if page := w.search(graph.TextQuery{Pattern: "^nowhere$", Regexp: true}); page.Files != 3 {
+		w.Errorf("%d files were looked through, want 3", page.Files)
+	}
 	_, err := w.sources.SearchText(w.ctx, graph.TextQuery{Pattern: "a(", Regexp: true})
 	w.fails(err, domain.CodeInvalid, "expression")
 	_, err = w.sources.SearchText(w.ctx, graph.TextQuery{Pattern: " "})
 	w.fails(err, domain.CodeInvalid)
+}
+
+// testSearchLongTexts: an expression is matched window by window, and costs what it must.
+func testSearchLongTexts(w *world) {
+	var text strings.Builder
+	for n := 1; text.Len() < 400_000; n++ {
+		fmt.Fprintf(&text, "line %d\n", n)
+		if n%1000 == 0 {
+			text.WriteString("\nmark\n")
+		}
+	}
+	w.load("v1",
+		file{path: "long.txt", text: text.String()},
+		file{path: "wide.txt", text: strings.Repeat("x", 200_000) + "\nend\n"},
+		file{path: "app/[id]/page.txt", text: "needle\n"})
+	w.same("lines far down", lines(w.search(graph.TextQuery{Pattern: `^line 23456$`, Regexp: true})), "v1:long.txt:23502")
+	empty := w.search(graph.TextQuery{Pattern: `^$`, Regexp: true, Limit: 200, PathGlob: "long.txt"})
+	for i, m := range empty.Matches {
+		if m.Line != 1002*i+1001 || m.Text != "" {
+			w.Errorf("an empty line is found at %d: %q", m.Line, m.Text)
+		}
+	}
+	w.same("after a wide line", lines(w.search(graph.TextQuery{Pattern: `^end`, Regexp: true})), "v1:wide.txt:2")
+	started := time.Now()
+	for _, pattern := range []string{`(?s).*`, `(?s)l.*zzz|l`, `(x+x+)+y`, `(.*)(.*)(.*)(.*)(.*)[^x]{200}q`} {
+		if page := w.search(graph.TextQuery{Pattern: pattern, Regexp: true}); page.TimedOut {
+			w.Errorf("%s does not end in time", pattern)
+		}
+	}
+	if took := time.Since(started); took > time.Minute {
+		w.Errorf("expressions that are hard to match took %s", took)
+	}
+	w.same("a path with brackets is a pattern for itself", lines(w.search(graph.TextQuery{Pattern: "needle", PathGlob: "app/[id]/page.txt"})), "v1:app/[id]/page.txt:1")
+	w.same("and so is its folder", lines(w.search(graph.TextQuery{Pattern: "needle", PathGlob: "app/[id]"})), "v1:app/[id]/page.txt:1")
 }
 
 func testSearchTextBounds(w *world) {

@@ -303,7 +303,9 @@ func testUnknown(w *world) {
 	_, err := w.sources.Repository(w.ctx, w.repo+"-unknown")
 	w.fails(err, domain.CodeNotFound, w.repo+"-unknown")
 	_, err = w.backend.FileSymbols(w.ctx, graph.FileRef{Repo: w.repo, Version: "v1", Path: "lib/a.go"})
-	w.fails(err, domain.CodeNotFound, "lib/a.go", "a.go")
+	w.fails(err, domain.CodeNotFound, "lib/a.go", "there is a.go")
+	_, _, err = w.sources.ReadFile(w.ctx, graph.FileRef{Repo: w.repo, Version: "v1", Path: "A.GO"}, 1, 0)
+	w.fails(err, domain.CodeNotFound, "there is a.go")
 	_, err = w.backend.Stage(w.ctx, graph.VersionSpec{Repo: w.repo + "-unknown", Tag: "v1"})
 	w.fails(err, domain.CodeNotFound)
 }

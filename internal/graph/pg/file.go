@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -96,7 +97,7 @@ func absentFile(ctx context.Context, q querier, at graph.FileRef) error {
 	}
 	var like []graph.VersionFile
 	for _, f := range all {
-		if len(like) < 5 && graph.Base(f.Path) == graph.Base(at.Path) {
+		if len(like) < 5 && strings.EqualFold(graph.Base(f.Path), graph.Base(at.Path)) {
 			like = append(like, f)
 		}
 	}

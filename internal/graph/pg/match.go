@@ -2,6 +2,7 @@ package pg
 
 import (
 	"bytes"
+	"context"
 	"math/bits"
 	"regexp"
 	"regexp/syntax"
@@ -21,6 +22,9 @@ const (
 	nearLines = 3
 	// fileMatches bounds what one file contributes.
 	fileMatches = 500
+	// windowBytes is about how much text an expression is matched against at once: while it is,
+	// nothing can stop it.
+	windowBytes = 64 << 10
 )
 
 // lineMatch is a line that matches; score is 0 for expressions.
@@ -31,7 +35,7 @@ type lineMatch struct {
 
 // matcher finds the lines of a text, in order.
 type matcher interface {
-	match(path string, text []byte) []lineMatch
+	match(ctx context.Context, path string, text []byte) []lineMatch
 }
 
 func newMatcher(q graph.TextQuery) (matcher, error) {
@@ -58,13 +62,13 @@ type expression struct {
 }
 
 func newExpression(pattern string) (matcher, error) {
+	parsed, err := syntax.Parse(pattern, syntax.Perl&^syntax.OneLine)
+	if err != nil {
+		return nil, domain.Invalid("pattern", "is not a regular expression (RE2): %v", err)
+	}
 	re, err := regexp.Compile("(?m)" + pattern)
 	if err != nil {
-		return nil, domain.Invalid("pattern", "not a regular expression (RE2): %v", err)
-	}
-	parsed, err := syntax.Parse("(?m)"+pattern, syntax.Perl)
-	if err != nil {
-		return nil, domain.Invalid("pattern", "not a regular expression (RE2): %v", err)
+		return nil, domain.Invalid("pattern", "is not a regular expression (RE2): %v", err)
 	}
 	return expression{re: re, literal: []byte(requiredLiteral(parsed.Simplify()))}, nil
 }
@@ -90,16 +94,20 @@ func requiredLiteral(re *syntax.Regexp) string {
 	return ""
 }
 
-func (e expression) match(_ string, text []byte) []lineMatch {
+// match goes through a text window by window, so that it ends soon after ctx, and goes on after
+// the line in which a match ends: a match of many lines would otherwise be looked for in each.
+func (e expression) match(ctx context.Context, _ string, text []byte) []lineMatch {
 	if !bytes.Contains(text, e.literal) {
 		return nil
 	}
 	var found []lineMatch
 	line, counted := 1, 0 // newlines before offset counted
-	for at := 0; at <= len(text) && len(found) < fileMatches; {
-		loc := e.re.FindIndex(text[at:])
+	for at := 0; at <= len(text) && len(found) < fileMatches && ctx.Err() == nil; {
+		window := lineEnd(text, min(at+windowBytes, len(text)))
+		loc := e.re.FindIndex(text[at:window])
 		if loc == nil {
-			break
+			at = window + 1
+			continue
 		}
 		start := at + loc[0]
 		if start == len(text) && start > 0 && text[start-1] == '\n' {
@@ -108,13 +116,17 @@ func (e expression) match(_ string, text []byte) []lineMatch {
 		line += bytes.Count(text[counted:start], []byte{'\n'})
 		counted = start
 		found = append(found, lineMatch{line: line})
-		end := bytes.IndexByte(text[start:], '\n')
-		if end < 0 {
-			break
-		}
-		at = start + end + 1
+		at = lineEnd(text, max(start, at+loc[1]-1)) + 1
 	}
 	return found
+}
+
+// lineEnd is the offset of the newline at or after one, or the end of text.
+func lineEnd(text []byte, offset int) int {
+	if next := bytes.IndexByte(text[offset:], '\n'); next >= 0 {
+		return offset + next
+	}
+	return len(text)
 }
 
 // words matches lines near which all words stand, in any case.
@@ -143,7 +155,7 @@ type marked struct {
 	holds, whole uint16 // bit sets of words: held, and held as whole words
 }
 
-func (w words) match(path string, text []byte) []lineMatch {
+func (w words) match(_ context.Context, path string, text []byte) []lineMatch {
 	lower := bytes.ToLower(text)
 	for _, word := range w.list {
 		if !bytes.Contains(lower, word) {

@@ -47,12 +47,14 @@ func (s *Store) SearchText(ctx context.Context, q graph.TextQuery) (graph.TextPa
 	timed, cancel := context.WithTimeout(ctx, textTime)
 	defer cancel()
 	var found []graph.TextMatch
+	page := graph.TextPage{}
 	err = s.over(ctx, q.Versions, func(chosen []graph.Snapshot) (present bool, err error) {
 		found = nil
 		texts, present, err := s.textsOf(timed, chosen, paths)
 		if err != nil || !present {
 			return present, err
 		}
+		page.Files = len(texts)
 		scan := textScan{store: s, matcher: matcher, context: q.Context}
 		if q.Regexp {
 			scan.enough = q.Limit + 1
@@ -60,7 +62,6 @@ func (s *Store) SearchText(ctx context.Context, q graph.TextQuery) (graph.TextPa
 		found, err = scan.run(timed, texts)
 		return !scan.swept, err
 	})
-	page := graph.TextPage{}
 	if errors.Is(timed.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 		page.TimedOut, page.Truncated, err = true, true, nil
 	}
@@ -246,14 +247,14 @@ func (t *textScan) read(ctx context.Context, batch []textFile) (found []graph.Te
 		if err != nil {
 			return found, true, domain.Wrap(domain.CodeInternal, err, "the text of %s is damaged", f.ref.Path)
 		}
-		found = append(found, t.matches(f, text)...)
+		found = append(found, t.matches(ctx, f, text)...)
 	}
 	return found, true, nil
 }
 
 // matches gives a file's matches with their surroundings.
-func (t *textScan) matches(f textFile, text []byte) []graph.TextMatch {
-	lines := t.matcher.match(f.ref.Path, text)
+func (t *textScan) matches(ctx context.Context, f textFile, text []byte) []graph.TextMatch {
+	lines := t.matcher.match(ctx, f.ref.Path, text)
 	if len(lines) == 0 {
 		return nil
 	}
