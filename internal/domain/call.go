@@ -40,6 +40,7 @@ type CallClaim struct {
 	LastSeq  int64           // of the turn's log when the claim was made
 	Failures int             // what providers refused in earlier attempts
 	Outcome  json.RawMessage // set where the call was committed before: nothing is to be done
+	Reserved bool            // a part of the day's budget is reserved for it
 }
 
 // ModelCall names a model call of a turn and what it may cost.

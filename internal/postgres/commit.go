@@ -11,7 +11,11 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-var sqlCommitModel = statement("commit a model call", "with"+guardWriter+appendEvents+closeBlock+`,
+// The commit of a model call is put together of what it has to do: each part that has nothing
+// to do would still cost its share of every commit, and the closing of a block, which looks into
+// every month of the events, as much as all others.
+const (
+	settleCall = `,
 settled as (
     update turn_calls c set status = 'done', outcome = @outcome::json, name = @model::text, reserved = 0, ended_at = now()
     from guard where c.turn_id = guard.id and c.call_id = guard.call_id
@@ -24,12 +28,6 @@ settled as (
     from guard, unnest(@tool_ids::text[], @tool_names::text[], @tool_inputs::text[], @tool_local::boolean[], @tool_asks::boolean[],
                        @tool_limits::bigint[], @tool_status::text[], @tool_outcomes::text[])
          with ordinality a(call_id, name, input, local, asks, time_limit, status, outcome, ord)
-), spent as (
-    insert into budgets as b (user_id, day, spent)
-    select t.user_id, coalesce(guard.reserved_on, (now() at time zone 'utc')::date), @cost::double precision
-    from guard join turns t on t.id = guard.id where @cost::double precision > 0 or guard.reserved > 0
-    on conflict (user_id, day) do update
-    set spent = b.spent + excluded.spent, reserved = greatest(0, b.reserved - (select guard.reserved from guard))
 ), counted as (
     update turns t
     set input_tokens = t.input_tokens + @input_tokens::bigint, output_tokens = t.output_tokens + @output_tokens::bigint,
@@ -40,9 +38,40 @@ settled as (
         digest = case when @digest_round::int >= 0 then @summary::text else t.digest end,
         digest_round = greatest(t.digest_round, @digest_round::int)
     from guard where t.id = guard.id
-), summed as (
+)`
+	// settleBudget moves what was reserved to what is spent.
+	settleBudget = `,
+spent as (
+    insert into budgets as b (user_id, day, spent)
+    select t.user_id, coalesce(guard.reserved_on, (now() at time zone 'utc')::date), @cost::double precision
+    from guard join turns t on t.id = guard.id where @cost::double precision > 0 or guard.reserved > 0
+    on conflict (user_id, day) do update
+    set spent = b.spent + excluded.spent, reserved = greatest(0, b.reserved - (select guard.reserved from guard))
+)`
+	keepSummary = `,
+summed as (
     update messages m set summary = @summary::text from guard where m.id = @summary_message::text
-)`+appended)
+)`
+)
+
+// The statements by whether a stored block is closed and whether a budget is settled.
+var (
+	sqlCommitRound = map[[2]bool]string{
+		{false, false}: statement("commit a round", "with"+guardWriter+appendEvents+settleCall+appended),
+		{true, false}:  statement("commit a round, its block", "with"+guardWriter+appendEvents+closeBlock+settleCall+appended),
+		{false, true}:  statement("commit a round, its cost", "with"+guardWriter+appendEvents+settleCall+settleBudget+appended),
+		{true, true}:   statement("commit a round, its block and cost", "with"+guardWriter+appendEvents+closeBlock+settleCall+settleBudget+appended),
+	}
+	sqlCommitSummary = statement("commit a summary", "with"+guardWriter+appendEvents+closeBlock+settleCall+settleBudget+keepSummary+appended)
+)
+
+// commitSQL chooses the statement for a commit.
+func commitSQL(c domain.ModelCommit) string {
+	if c.Summary != nil {
+		return sqlCommitSummary
+	}
+	return sqlCommitRound[[2]bool{c.Close != nil && c.Close.Stored, c.Usage.Cost > 0 || c.Claim.Reserved}]
+}
 
 // CommitModelCall commits the outcome of a model call: its last block, its events, the
 // message, the calls that the message asks for, and what it cost. It gives the log's new
@@ -52,7 +81,7 @@ func (s *Store) CommitModelCall(ctx context.Context, c domain.ModelCommit) (last
 	if err != nil {
 		return 0, fmt.Errorf("commit call %s: %w", c.Claim.CallID, err)
 	}
-	return s.append(ctx, "commit call "+c.Claim.CallID, sqlCommitModel, callBatch(c.CallWrite, args))
+	return s.append(ctx, "commit call "+c.Claim.CallID, commitSQL(c), callBatch(c.CallWrite, args))
 }
 
 func commitArgs(c domain.ModelCommit) (pgx.NamedArgs, error) {

@@ -63,7 +63,11 @@ func (s *Store) CreateTurn(ctx context.Context, req domain.TurnRequest) (turn do
 		return domain.Turn{}, false, err
 	}
 	n := newTurn{store: s, req: req, id: domain.NewID(), message: domain.NewID()}
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return n.insert(ctx, tx) })
+	if n.plain() {
+		err = n.insert(ctx, s.pool) // one batch, and so one transaction, without the round trips around it
+	} else {
+		err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return n.insert(ctx, tx) })
+	}
 	var earlier earlierTurn
 	if errors.As(err, &earlier) {
 		turn, err := s.Turn(ctx, string(earlier))
@@ -105,7 +109,18 @@ type newTurn struct {
 	turn        domain.Turn
 }
 
-func (n *newTurn) insert(ctx context.Context, tx pgx.Tx) error {
+// sender is a pool or a transaction that takes batches.
+type sender interface {
+	querier
+	SendBatch(ctx context.Context, steps *pgx.Batch) pgx.BatchResults
+}
+
+// plain reports that nothing has to be looked up before the turn is written.
+func (n *newTurn) plain() bool {
+	return n.req.IdempotencyKey == "" && n.req.ConversationID == "" && len(n.req.Repositories) == 0 && len(n.req.Versions) == 0
+}
+
+func (n *newTurn) insert(ctx context.Context, tx sender) error {
 	if err := n.keepKey(ctx, tx); err != nil {
 		return err
 	}
@@ -163,7 +178,7 @@ func (n *newTurn) said() map[string]any {
 }
 
 // keepKey records the idempotency key, or finds what it stands for.
-func (n *newTurn) keepKey(ctx context.Context, tx pgx.Tx) error {
+func (n *newTurn) keepKey(ctx context.Context, tx sender) error {
 	if n.req.IdempotencyKey == "" {
 		return nil
 	}
@@ -190,7 +205,7 @@ func (n *newTurn) keepKey(ctx context.Context, tx pgx.Tx) error {
 }
 
 // lock takes the conversation's lock, making the conversation on first use.
-func (n *newTurn) lock(ctx context.Context, tx pgx.Tx) error {
+func (n *newTurn) lock(ctx context.Context, tx sender) error {
 	if n.req.ConversationID == "" {
 		return nil
 	}

@@ -64,7 +64,7 @@ const retryReasonLost = "interrupted"
 // ended without a word begins with a retry event, so that readers drop what that one said.
 // Errors: budget_exhausted, superseded (the turn has ended).
 func (s *Store) ClaimModelCall(ctx context.Context, call domain.ModelCall) (domain.CallClaim, error) {
-	claim := domain.CallClaim{TurnID: call.TurnID, CallID: call.CallID}
+	claim := domain.CallClaim{TurnID: call.TurnID, CallID: call.CallID, Reserved: call.DayLimit > 0}
 	var settled int
 	err := s.inReservation(ctx, call, func(db querier, day *time.Time) error {
 		return db.QueryRow(ctx, sqlClaimModel, pgx.NamedArgs{

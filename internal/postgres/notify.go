@@ -14,9 +14,12 @@ import (
 
 const (
 	channel = "harvest_events"
-	// notifyEvery is the shortest time between two notifications of a process: inside it
-	// messages gather. The first after a pause leaves at once.
-	notifyEvery = 5 * time.Millisecond
+	// Between two notifications of a process messages gather, for some times as long as the
+	// last one took to send: the busier the database, the fewer they are. The first after a
+	// pause leaves at once.
+	notifyShare    = 5
+	notifyShortest = 2 * time.Millisecond
+	notifyLongest  = 10 * time.Millisecond
 	// maxQueue bounds the messages that wait while the database is away. What is beyond is
 	// dropped: a notification is a hint, and readers reread every few seconds.
 	maxQueue = 4096
@@ -69,12 +72,13 @@ func (n *notifier) run(ctx context.Context) error {
 			return ctx.Err()
 		case <-n.ready:
 		}
+		began := time.Now()
 		if bodies := live.Encode(n.self, n.take()); len(bodies) > 0 {
 			limited, cancel := context.WithTimeout(ctx, 2*time.Second)
 			_, _ = n.pool.Exec(limited, sqlNotify, pgx.NamedArgs{"bodies": bodies}) // a hint only
 			cancel()
 		}
-		pause.Reset(notifyEvery)
+		pause.Reset(min(max(notifyShare*time.Since(began), notifyShortest), notifyLongest))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

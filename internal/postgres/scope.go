@@ -28,7 +28,7 @@ select array(select n from unnest(@repositories::text[]) n where not exists (sel
 
 // checkScope reports names in the scope of a query that stand for nothing: an answer from
 // nowhere would look like one.
-func (n *newTurn) checkScope(ctx context.Context, tx pgx.Tx) error {
+func (n *newTurn) checkScope(ctx context.Context, tx sender) error {
 	if len(n.req.Repositories) == 0 && len(n.req.Versions) == 0 {
 		return nil
 	}

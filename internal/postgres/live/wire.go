@@ -2,6 +2,7 @@ package live
 
 import (
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -99,7 +100,7 @@ func (h *Hub) Apply(self, body string) error {
 		From     string    `json:"f"`
 		Messages []Message `json:"m"`
 	}
-	if h.Len() == 0 {
+	if h.Len() == 0 || strings.HasPrefix(body, `{"f":"`+self+`"`) { // as Encode begins: not worth reading
 		return nil
 	}
 	if err := json.Unmarshal([]byte(body), &in); err != nil {
