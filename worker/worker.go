@@ -26,9 +26,10 @@ const (
 	// activity learns that it was canceled.
 	heartbeatThrottle = time.Second
 	// A task that finds no poller waiting is stored first, which takes the server two more
-	// transactions: there are enough of them for a burst. One that waits costs next to nothing.
-	workflowPollers = 32
-	activityPollers = 16
+	// transactions. Where people wait there are enough pollers for a burst; one that waits costs
+	// a few kilobytes here and there.
+	manyPollers = 32
+	fewPollers  = 4
 )
 
 // Config is all that a worker needs.
@@ -56,15 +57,16 @@ type queueClass struct {
 	name       string
 	workflows  bool // workflow tasks come here too
 	activities int  // normal activities at once
+	pollers    int  // of each kind
 }
 
 func classes(q workflows.Queues) []queueClass {
 	return []queueClass{
-		{"turns", q.Turns, true, 200},
-		{"models", q.Models, false, 200},
-		{"tools", q.Tools, false, 64},
-		{"ingest", q.Ingest, true, 16},
-		{"deploy", q.Deploy, true, 16},
+		{"turns", q.Turns, true, 200, manyPollers},
+		{"models", q.Models, false, 200, manyPollers},
+		{"tools", q.Tools, false, 64, manyPollers},
+		{"ingest", q.Ingest, true, 16, fewPollers},
+		{"deploy", q.Deploy, true, 16, fewPollers},
 	}
 }
 
@@ -106,6 +108,7 @@ func served(q workflows.Queues, keys []string) ([]queueClass, error) {
 		if at, ok := place[class.name]; ok {
 			list[at].workflows = list[at].workflows || class.workflows
 			list[at].activities = max(list[at].activities, class.activities)
+			list[at].pollers = max(list[at].pollers, class.pollers)
 			continue
 		}
 		place[class.name] = len(list)
@@ -123,8 +126,8 @@ func options(c Config, class queueClass) sdkworker.Options {
 		MaxConcurrentEagerActivityExecutionSize: class.activities,
 		MaxConcurrentLocalActivityExecutionSize: 64,
 		MaxConcurrentWorkflowTaskExecutionSize:  64,
-		MaxConcurrentActivityTaskPollers:        activityPollers,
-		MaxConcurrentWorkflowTaskPollers:        workflowPollers,
+		MaxConcurrentActivityTaskPollers:        class.pollers,
+		MaxConcurrentWorkflowTaskPollers:        class.pollers,
 		MaxHeartbeatThrottleInterval:            heartbeatThrottle,
 		DefaultHeartbeatThrottleInterval:        heartbeatThrottle,
 		WorkerStopTimeout:                       stopTime,

@@ -83,7 +83,7 @@ func openBare(ctx context.Context, servers *embedded.Stack, split bool) (b *bare
 		}
 	}
 	for _, queue := range map[bool][]string{false: {b.queue}, true: {b.queue, b.modelsAt}}[split] {
-		w := sdkworker.New(client, queue, sdkworker.Options{MaxConcurrentActivityTaskPollers: 16, MaxConcurrentWorkflowTaskPollers: 32})
+		w := sdkworker.New(client, queue, sdkworker.Options{MaxConcurrentActivityTaskPollers: 32, MaxConcurrentWorkflowTaskPollers: 32})
 		w.RegisterWorkflowWithOptions(bareWorkflow, workflow.RegisterOptions{Name: "bare"})
 		w.RegisterActivityWithOptions(b.do, activity.RegisterOptions{Name: "do"})
 		if err := w.Start(); err != nil {

@@ -159,20 +159,20 @@ type crowded struct {
 	cpu       shares // of each of the crowd
 }
 
-// together does something crowdSize times at once, again and again.
+// together does something crowdSize times at once, again and again. The first time does not
+// count: each connection prepares and plans its statements then.
 func (b *bench) together(ctx context.Context, do func(context.Context) error) (crowded, error) {
 	times := b.samples(3)
+	if err := atOnce(ctx, do); err != nil {
+		return crowded{}, err
+	}
 	before, err := b.cpuShares()
 	if err != nil {
 		return crowded{}, err
 	}
 	started := time.Now()
 	for range times {
-		group, ctx := errgroup.WithContext(ctx)
-		for range crowdSize {
-			group.Go(func() error { return do(ctx) })
-		}
-		if err := group.Wait(); err != nil {
+		if err := atOnce(ctx, do); err != nil {
 			return crowded{}, err
 		}
 	}
@@ -183,6 +183,14 @@ func (b *bench) together(ctx context.Context, do func(context.Context) error) (c
 	}
 	all := times * crowdSize
 	return crowded{perSecond: float64(all) / took, cpu: after.since(before).each(all)}, nil
+}
+
+func atOnce(ctx context.Context, do func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for range crowdSize {
+		group.Go(func() error { return do(ctx) })
+	}
+	return group.Wait()
 }
 
 // turnMemory measures what a turn holds while its model is silent.
