@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/tern/v2/migrate"
+
+	"github.com/harvest-engine/harvest/internal/postgres/live"
 )
 
 // Statements gives every SQL statement by name.
@@ -25,3 +27,6 @@ func MigrateTo(ctx context.Context, conn *pgx.Conn, schema string, number int32)
 	}
 	return nil
 }
+
+// Feed opens the feed of a subject, as a reader does.
+func (s *Store) Feed(subject string) *live.Feed { return s.hub.Open(subject) }

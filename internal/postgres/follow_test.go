@@ -342,3 +342,28 @@ func TestAReaderThatHearsNothing(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// A log that nobody reads any more takes no memory, however its readers went.
+func TestReadersGiveTheirFeedBack(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	s := newStore(t)
+	turn := create(t, s, request())
+	for e, err := range s.Follow(ctx, turn.ID, domain.Cursor{}) {
+		if err != nil || e.Cursor.Seq != 1 {
+			t.Fatalf("%+v, %v", e, err)
+		}
+		break
+	}
+	for range s.Follow(ctx, turn.ID, domain.Cursor{}) {
+		cancel()
+	}
+	if err := s.AppendEvents(context.Background(), turn.ID, domain.NewPayload(domain.EventPhase, nil)); err != nil {
+		t.Fatal(err)
+	}
+	feed := s.Feed(turn.ID)
+	defer feed.Close()
+	if at := feed.Committed(); at != (domain.Cursor{}) {
+		t.Errorf("a feed without readers was told of %s", at)
+	}
+}
