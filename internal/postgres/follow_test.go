@@ -249,7 +249,8 @@ func open(t *testing.T, dsn string) *postgres.Store {
 // another process, from any place, and for the end of a turn whose writer is gone.
 func TestAnOpenBlockIsStoredWhole(t *testing.T) {
 	t.Parallel()
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
 	pool := testkit.Postgres(t)
 	s := postgres.NewStore(pool)
 	turn := create(t, s, request())
@@ -347,6 +348,7 @@ func TestAReaderThatHearsNothing(t *testing.T) {
 func TestReadersGiveTheirFeedBack(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	s := newStore(t)
 	turn := create(t, s, request())
 	for e, err := range s.Follow(ctx, turn.ID, domain.Cursor{}) {

@@ -224,7 +224,8 @@ func TestHousekeepingBesideANewUse(t *testing.T) {
 	t.Parallel()
 	for _, marked := range []bool{true, false} {
 		h := newHouse(t)
-		ctx := context.Background()
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
 		keep := domain.Retention{Values: 8 * day}
 		req := request()
 		req.Attachments = []domain.Attachment{{Name: "a.txt", MimeType: "text/plain", Data: []byte("attached")}}
