@@ -63,7 +63,8 @@ func (m *machine) run(rounds int) {
 		m.repo.git("init", "--quiet", "--initial-branch=main")
 	}
 	m.put("go.mod", "module example.com/r\n")
-	for _, name := range []string{"x/x.go", "x/use.go", "y/y.go", "z/z_linux.go", "p/m.py", "p/__init__.py", "t/a.ts", "t/b.ts"} {
+	m.put("r/Cargo.toml", "[package]\nname = \"r\"\n")
+	for _, name := range []string{"x/x.go", "x/use.go", "y/y.go", "z/z_linux.go", "p/m.py", "p/__init__.py", "t/a.ts", "t/b.ts", "r/src/a.rs", "r/src/b.rs"} {
 		m.put(name, m.drawSource(name))
 	}
 	m.compare(tracked)
@@ -158,7 +159,7 @@ func (m *machine) swapName(text string) string {
 func (m *machine) drawPath() string {
 	return rapid.SampledFrom([]string{
 		"a.go", "x/x.go", "x/use.go", "x/x_test.go", "y/y.go", "y/more.go", "z/z_linux.go", "z/z_windows.go", "y/go.mod",
-		"p/__init__.py", "p/m.py", "p/n.py", "t/a.ts", "t/b.ts", "t/index.ts", "README.md", "x/gen.go",
+		"p/__init__.py", "p/m.py", "p/n.py", "t/a.ts", "t/b.ts", "t/index.ts", "r/src/a.rs", "r/src/b.rs", "README.md", "x/gen.go",
 	}).Draw(m.t, "path")
 }
 
@@ -169,7 +170,7 @@ func (m *machine) drawSource(path string) string {
 	method := func(label string) string { return rapid.SampledFrom([]string{"Run", "Stop"}).Draw(m.t, label) }
 	ext := filepath.Ext(path)
 	if rapid.IntRange(0, 9).Draw(m.t, "odd") == 0 {
-		ext = rapid.SampledFrom([]string{".go", ".py", ".ts", ".md"}).Draw(m.t, "language")
+		ext = rapid.SampledFrom([]string{".go", ".py", ".ts", ".rs", ".md"}).Draw(m.t, "language")
 	}
 	switch ext {
 	case ".go":
@@ -181,8 +182,12 @@ func (m *machine) drawSource(path string) string {
 		return fmt.Sprintf("from .%s import %s\n\nclass %s(%s):\n    def __init__(self):\n        self.f = %s()\n\n    def %s(self):\n        return self.f.%s()\n\ndef use(b: %s):\n    b.f.%s()\n",
 			rapid.SampledFrom([]string{"m", "n", ""}).Draw(m.t, "module"), class("import"), class("class"), class("base"), class("made"), method("method"), method("call"), class("parameter"), method("far"))
 	case ".ts":
-		return fmt.Sprintf("import { %s } from \"./%s\";\nexport * from \"./b\";\n\nexport class %s extends %s {\n  f = new %s();\n  %s() { this.f.%s(); this.%s(); }\n}\n\nfunction use(b: %s) { b.f.%s(); }\n",
-			class("import"), rapid.SampledFrom([]string{"a", "b", "index"}).Draw(m.t, "module"), class("class"), class("base"), class("made"), method("method"), method("call"), method("own"), class("parameter"), method("far"))
+		return fmt.Sprintf("import D, { %s } from \"./%s\";\nexport * from \"./b\";\n\nexport class %s<T> extends %s {\n  f = new %s();\n  %s(): T { this.f.%s(); this.%s(); }\n}\n\nfunction use(b: %s<D>, d: D) { b.f.%s(); b.%s().%s(); d.%s(); }\n\nexport default %s;\n",
+			class("import"), rapid.SampledFrom([]string{"a", "b", "index"}).Draw(m.t, "module"), class("class"), class("base"), class("made"), method("method"), method("call"), method("own"), class("parameter"), method("far"),
+			method("generic"), method("given"), method("default"), class("exported"))
+	case ".rs":
+		return fmt.Sprintf("use crate::%s::*;\n\npub struct %s;\n\npub trait %s {\n    fn %s(&self);\n}\n\nimpl %s for %s {\n    fn %s(&self) { self.%s(); }\n}\n\nfn call(x: &%s) { x.%s(); }\n",
+			rapid.SampledFrom([]string{"a", "b"}).Draw(m.t, "module"), class("struct"), class("trait"), method("declared"), class("base"), class("type"), method("method"), method("own"), class("parameter"), method("call"))
 	case ".mod":
 		return "module example.com/r/" + rapid.SampledFrom([]string{"y", "w"}).Draw(m.t, "module") + "\n"
 	}
@@ -201,12 +206,12 @@ func (m *machine) drawGo(path string) string {
 		head, o = head+"import o \"example.com/r/"+next+"\"\n\n", "o."
 	}
 	if base := filepath.Base(path); base != pkg+".go" && base != "z_linux.go" {
-		return head + fmt.Sprintf("func Use%s(b *%s%s, i I) { b.G().%s(); b.G().G().%s(); i.%s(); generated().%s() }\n",
-			strings.ToUpper(base[:1]), o, class("parameter"), method("near"), method("far"), method("dynamic"), method("generated"))
+		return head + fmt.Sprintf("func Use%s(b *%s%s, i I) { b.G().%s(); b.G().G().%s(); i.%s(); generated().%s(); %sV(); b.G() }\n\nfunc set(b *%s%s) { %sV = (*%s).%s; b.G = %sMake }\n",
+			strings.ToUpper(base[:1]), o, class("parameter"), method("near"), method("far"), method("dynamic"), method("generated"), o, o, class("owner"), o, class("given"), method("value"), o)
 	}
 	for _, t := range []string{"A", "B"} {
 		head += fmt.Sprintf("type %s struct {\n\tf *%s\n\tG func() *%s%s\n}\n\nfunc (t *%s) %s() { t.f.%s(); t.G().%s() }\n\n",
 			t, class("field"), o, class("made"), t, method("method"), method("call"), method("dynamic"))
 	}
-	return head + fmt.Sprintf("type I interface{ %s() }\n\nfunc (t *A) Extra() *%s { return nil }\n", method("contract"), class("result"))
+	return head + fmt.Sprintf("type I interface{ %s() }\n\nfunc (t *A) Extra() *%s { return nil }\n\nvar V = (*%s).%s\n\nfunc Make() *A { return &A{G: Make} }\n", method("contract"), class("result"), class("first"), method("value"))
 }

@@ -13,4 +13,4 @@
 package resolve
 
 // Version changes whenever equal facts give other edges than before.
-const Version = "4"
+const Version = "5"

@@ -62,7 +62,7 @@ func (ecma) main(v *view, m *module, _ string) []sym {
 	if syms := m.top["default"]; len(syms) > 0 {
 		return syms
 	}
-	return v.handedOn(m, "default", 1).syms
+	return v.handedOn(m, "default", v.hops).syms
 }
 
 // imported finds the module that an import names; nil where the repository has none.

@@ -15,6 +15,7 @@ var goTraits = traits{
 	strictOwners:   true,
 	strictTypes:    true,
 	conversions:    true,
+	structural:     true,
 	functionValues: true,
 	open:           '[',
 	shut:           ']',

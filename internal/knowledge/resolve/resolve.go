@@ -71,6 +71,7 @@ func (r *resolver) structure() {
 		for _, b := range s.Bases {
 			r.base(i, s, c, b)
 		}
+		r.satisfies(i, s, c)
 		if len(c.syms) > 0 && c.syms[0] == (sym{r.f, i}) {
 			for _, b := range c.foreign {
 				r.conforms(i, s, c, b)

@@ -50,6 +50,7 @@ type traits struct {
 	conversions     bool            // a call of a type converts a value
 	extensions      bool            // files add methods to types that are not the repository's
 	iterator        string          // the method of a type by which it is iterated over
+	structural      bool            // a type satisfies an interface by having its methods
 	functionValues  bool            // fields and variables are known by the functions given to them
 	receiverParam   []string        // names of a first parameter that calls do not pass
 	constructors    []string        // names of constructors; "" stands for the type's own

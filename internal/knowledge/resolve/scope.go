@@ -193,9 +193,11 @@ func (v *view) settle(t target, depth int) target {
 	if t.later == nil {
 		return t
 	}
-	if depth > maxReexports {
+	if depth > maxReexports || v.hops > maxReexports {
 		return target{}
 	}
+	v.hops++
+	defer func() { v.hops-- }()
 	first, rest, _ := strings.Cut(t.later.name, ".")
 	found := v.inModule(t.later.module, first, depth+1)
 	for rest != "" && found.found() {

@@ -16,6 +16,7 @@ type view struct {
 	bases  map[*class][]*class
 	given  map[place][]sym
 	depth  int
+	hops   int // imported names that are being looked up, one for the other
 }
 
 func (w *World) view(f *file) *view {

@@ -60,15 +60,16 @@ type module struct {
 
 // family is the languages that see each other's symbols.
 type family struct {
-	rules   rules
-	modules map[string]*module
-	types   map[string][]*class  // by bare name
-	methods map[string][]sym     // symbols that belong to a type, by name
-	funcs   map[string][]sym     // top-level functions, by name
-	suffix  map[string][]*file   // files by the last element of their path without extension
-	dirs    map[string][]*module // by folder
-	folders map[string]bool      // those with files in them or below
-	givens  map[string][]givenAt // functions given to fields and variables, by the last part of its name
+	rules     rules
+	modules   map[string]*module
+	types     map[string][]*class  // by bare name
+	methods   map[string][]sym     // symbols that belong to a type, by name
+	funcs     map[string][]sym     // top-level functions, by name
+	suffix    map[string][]*file   // files by the last element of their path without extension
+	dirs      map[string][]*module // by folder
+	folders   map[string]bool      // those with files in them or below
+	contracts *contracts           // interfaces, where types satisfy them by their methods alone
+	givens    map[string][]givenAt // functions given to fields and variables, by the last part of its name
 	// packages are the declared packages and those above them, by dotted name.
 	packages map[string]bool
 	spaces   map[string]*module // the names of all files that declare a package
@@ -136,7 +137,7 @@ func (w *World) add(in File) {
 	if fam == nil {
 		fam = &family{
 			rules: r, modules: map[string]*module{}, types: map[string][]*class{}, methods: map[string][]sym{},
-			funcs: map[string][]sym{}, suffix: map[string][]*file{}, dirs: map[string][]*module{}, folders: map[string]bool{}, givens: map[string][]givenAt{}, packages: map[string]bool{}, spaces: map[string]*module{},
+			funcs: map[string][]sym{}, suffix: map[string][]*file{}, dirs: map[string][]*module{}, folders: map[string]bool{}, givens: map[string][]givenAt{}, contracts: &contracts{}, packages: map[string]bool{}, spaces: map[string]*module{},
 		}
 		w.families[name] = fam
 	}
