@@ -74,6 +74,9 @@ func (a *Turn) Finish(ctx context.Context, in workflows.FinishInput) (workflows.
 		return workflows.TurnResult{Status: d.Turn.Status, Reason: d.Turn.Reason}, nil
 	}
 	end := domain.TurnEnd{TurnID: in.TurnID, Status: in.Status, Reason: in.Reason, Code: in.Code, Error: in.Error}
+	if in.Status == domain.TurnDone { // every call of it has ended
+		end.Known = &d.Turn
+	}
 	if err := a.answer(ctx, d, &end); err != nil {
 		return workflows.TurnResult{}, err
 	}

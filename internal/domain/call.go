@@ -148,4 +148,7 @@ type TurnEnd struct {
 	Question *Question
 	Code     Code   // of a failure
 	Error    string // of a failure, for people
+	// Known is the turn as it stands, from whoever knows that nobody else writes to it any more;
+	// nil: it is read.
+	Known *Turn
 }

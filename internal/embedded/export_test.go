@@ -32,3 +32,6 @@ func OrBelow(least int64, err error, dirs ...string) error { return orBelow(leas
 
 // BinaryRepository is where builds of PostgreSQL are fetched from.
 var BinaryRepository = binaryRepository
+
+// StartPatiently is exported for tests.
+var StartPatiently = startPatiently

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 const (
@@ -14,6 +16,29 @@ const (
 	lastBackoff  = 10 * time.Second
 	steadyTime   = time.Minute // a child that ran this long starts again without a wait
 )
+
+// startTries bounds how often the first start of a server is tried that ends before it is
+// ready: another program may have taken one of its ports in between, or the database may not
+// have had room for its connections.
+const startTries = 3
+
+// startPatiently calls start again where it fails as unavailable, and says so.
+func startPatiently(ctx context.Context, log zerolog.Logger, name string, start func(context.Context) error) error {
+	backoff := firstBackoff
+	for try := 1; ; try++ {
+		err := start(ctx)
+		if err == nil || try == startTries || domain.CodeOf(err) != domain.CodeUnavailable {
+			return err
+		}
+		log.Warn().Str("server", name).Int("try", try).Int("of", startTries).Err(err).Msg("server_start_tried_again")
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(backoff):
+		}
+		backoff *= 2
+	}
+}
 
 // keeper keeps one server running: when it ends by itself, it is started again.
 type keeper struct {

@@ -155,12 +155,22 @@ func (s *Stack) startTemporal(ctx context.Context) (err error) {
 	if err := CheckPort(s.options.UIPort, "the Temporal UI", "--temporal-ui-port"); err != nil {
 		return err
 	}
-	for _, port := range []*int{&s.options.TemporalPort, &s.options.UIPort} {
+	progress := beginStep(s.options.Progress, "starting Temporal", "")
+	defer progress.end(&err)
+	return startPatiently(ctx, s.options.Log, temporalName, func(ctx context.Context) error {
+		return s.tryTemporal(ctx, program)
+	})
+}
+
+// tryTemporal starts the server once, on the ports that are asked for or on free ones.
+func (s *Stack) tryTemporal(ctx context.Context, program string) error {
+	o := s.options
+	for _, port := range []*int{&o.TemporalPort, &o.UIPort} {
 		if *port == 0 {
 			*port = int(freePort())
 		}
 	}
-	settings, err := newTemporalSettings(s.dsn, s.options)
+	settings, err := newTemporalSettings(s.dsn, o)
 	if err != nil {
 		return err
 	}
@@ -168,12 +178,10 @@ func (s *Stack) startTemporal(ctx context.Context) (err error) {
 	k.launch = func(ctx context.Context) (*process, error) {
 		return launchTemporal(ctx, program, settings, s.logPath(temporalName))
 	}
-	progress := beginStep(s.options.Progress, "starting Temporal", "")
-	defer progress.end(&err)
 	if err := k.start(ctx); err != nil {
 		return err
 	}
-	s.temporal = k
+	s.temporal, s.options = k, o
 	return nil
 }
 

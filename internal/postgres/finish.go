@@ -49,9 +49,9 @@ order by e.subject_seq`)
 
 // FinishTurn ends a turn: its outcome, the reply in the conversation, the terminal event and
 // the release of the lock are one commit. A turn that has ended stays as it is; the turn
-// given is what is stored.
+// given is what is stored, or of a Known one its Status and Reason.
 func (s *Store) FinishTurn(ctx context.Context, end domain.TurnEnd) (domain.Turn, error) {
-	turn, err := s.Turn(ctx, end.TurnID)
+	turn, err := s.unfinished(ctx, end)
 	if err != nil || turn.Status.Final() {
 		return turn, err
 	}
@@ -62,6 +62,17 @@ func (s *Store) FinishTurn(ctx context.Context, end domain.TurnEnd) (domain.Turn
 	_, err = s.append(ctx, "finish turn "+turn.ID, sqlFinish, b)
 	if err != nil && domain.CodeOf(err) != domain.CodeSuperseded && !uniqueViolation(err) {
 		return domain.Turn{}, err
+	}
+	if err == nil && end.Known != nil { // as it was known, so it has ended
+		turn.Status, turn.Reason = end.Status, end.Reason
+		return turn, nil
+	}
+	return s.Turn(ctx, end.TurnID)
+}
+
+func (s *Store) unfinished(ctx context.Context, end domain.TurnEnd) (domain.Turn, error) {
+	if end.Known != nil {
+		return *end.Known, nil
 	}
 	return s.Turn(ctx, end.TurnID)
 }
