@@ -79,6 +79,8 @@ type Ingest struct {
 	Sources RepositorySources
 	Reader  RepositoryReader
 	Graph   RepositoryGraph
+	// OtherGraph tells that the graph in use is not the one in Postgres.
+	OtherGraph bool
 }
 
 // Begin marks the run as running. For a schedule it makes the run first, or records that
@@ -141,8 +143,8 @@ func (a *Ingest) Sync(ctx context.Context, in workflows.SyncIngestInput) (workfl
 	return workflows.SyncResult{Versions: len(refs)}, nil
 }
 
-// moved gives the versions that were not read at their commit. A folder has no commit: its
-// files are looked through.
+// moved gives the versions that were not read at their commit, or into another graph than the
+// one in use. A folder has no commit: its files are looked through.
 func (a *Ingest) moved(ctx context.Context, repo domain.Repository, refs []domain.VersionRef) ([]domain.VersionRef, error) {
 	var moved []domain.VersionRef
 	for _, ref := range refs {
@@ -165,6 +167,9 @@ func (a *Ingest) same(ctx context.Context, repo domain.Repository, ref domain.Ve
 	}
 	if err != nil {
 		return false, fmt.Errorf("load version: %w", err)
+	}
+	if have.OtherGraph != a.OtherGraph {
+		return false, nil
 	}
 	if ref.Commit != "" {
 		return have.Commit == ref.Commit, nil

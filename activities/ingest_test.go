@@ -190,6 +190,12 @@ func TestSyncPlansWhatHasMoved(t *testing.T) {
 	if err != nil || out.Versions != 2 || len(f.planned) != 2 || f.planned[1].Tag != "v2" {
 		t.Errorf("with a folder that is as it was: %+v, %v, planned %+v", out, err, f.planned)
 	}
+	other := f.activities()
+	other.OtherGraph = true
+	out, err = runActivity(t, workflows.SyncIngest, other.Sync, workflows.SyncIngestInput{IngestID: "i", Repository: "r", OnlyMoved: true})
+	if err != nil || out.Versions != len(refs) {
+		t.Errorf("after another graph was chosen %+v, %v; want all versions", out, err)
+	}
 	f.sync = func(func(domain.IngestProgress)) ([]domain.VersionRef, error) { return nil, nil }
 	_, err = runActivity(t, workflows.SyncIngest, f.activities().Sync, workflows.SyncIngestInput{IngestID: "i", Repository: "r"})
 	if err == nil {

@@ -16,6 +16,8 @@ type fakeCode struct {
 	mu      sync.Mutex
 	symbols []graph.VersionRef // where names and texts were looked for last
 	text    []graph.VersionRef
+
+	elsewhere bool // the newest version of shop/web is in another graph
 }
 
 func newFakeCode() *fakeCode { return &fakeCode{} }
@@ -49,7 +51,7 @@ func (f *fakeCode) Repositories(context.Context) ([]domain.Repository, error) {
 		{Name: "secret", Versions: []domain.VersionDetail{{Tag: "v1", CommittedAt: day(9)}}},
 		{Name: "shop/web", URL: "https://example.com/shop/web", Versions: []domain.VersionDetail{
 			{Tag: "v1", Commit: "aaaa", CommittedAt: day(1), Files: 1, Symbols: 1, Stale: true},
-			{Tag: "v2", Commit: "0123456789abcdef", CommittedAt: day(2), Files: 1, Symbols: 1},
+			{Tag: "v2", Commit: "0123456789abcdef", CommittedAt: day(2), Files: 1, Symbols: 1, OtherGraph: f.elsewhere},
 		}},
 	}, nil
 }

@@ -154,6 +154,29 @@ func (c Code) narrow(ctx context.Context, scope domain.Scope, repo, version stri
 	return versions, nil
 }
 
+// graphed parts versions into those that are in the graph in use, and the names of those that
+// were read into the other one.
+func (c Code) graphed(ctx context.Context, scope domain.Scope, versions []graph.VersionRef) (there []graph.VersionRef, elsewhere []string, err error) {
+	seen, err := c.visible(ctx, scope)
+	if err != nil {
+		return nil, nil, err
+	}
+	other := map[graph.VersionRef]bool{}
+	for _, r := range seen {
+		for _, v := range r.Versions {
+			other[graph.VersionRef{Repo: r.Name, Version: v.Tag}] = v.OtherGraph != c.OtherGraph
+		}
+	}
+	for _, v := range versions {
+		if other[v] {
+			elsewhere = append(elsewhere, v.Repo+" "+v.Version)
+		} else {
+			there = append(there, v)
+		}
+	}
+	return there, elsewhere, nil
+}
+
 // errEmptyScope says that there is nothing to look at.
 var errEmptyScope = domain.NotFound("no repository is in scope; one must be ingested first")
 

@@ -50,9 +50,17 @@ func (t searchSymbols) Run(ctx context.Context, scope domain.Scope, input json.R
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
-	hits, truncated, err := t.Graph.SearchSymbols(ctx, graph.SymbolQuery{
-		Text: in.Query, Versions: versions, Kind: in.Kind, Limit: limitOf(in.Limit, defaultHits, maxHits),
-	})
+	versions, elsewhere, err := t.graphed(ctx, scope, versions)
+	if err != nil {
+		return domain.ToolResult{}, err
+	}
+	var hits []graph.Hit
+	truncated := false
+	if len(versions) > 0 { // none would mean all
+		hits, truncated, err = t.Graph.SearchSymbols(ctx, graph.SymbolQuery{
+			Text: in.Query, Versions: versions, Kind: in.Kind, Limit: limitOf(in.Limit, defaultHits, maxHits),
+		})
+	}
 	if err != nil {
 		return domain.ToolResult{}, fmt.Errorf("search symbols: %w", err)
 	}
@@ -63,7 +71,10 @@ func (t searchSymbols) Run(ctx context.Context, scope domain.Scope, input json.R
 	if truncated {
 		r.more("give a longer name, a kind, or a higher limit")
 	}
-	if len(hits) == 0 {
+	if len(elsewhere) > 0 {
+		r.line("Not searched, since another graph was in use when they were read: %s. They must be ingested again; search_text reads them.", some(elsewhere))
+	}
+	if len(hits) == 0 && len(versions) > 0 {
 		r.line("No %s in %s matches %q. search_text finds words in code and documents.", kindName(in.Kind), places(versions), in.Query)
 	}
 	return r.result("%s", count(len(hits), "symbol", "symbols")), nil

@@ -63,6 +63,8 @@ type Code struct {
 	// Local says that the graph answers from an index in the store beside the worker, so that
 	// short reads may run as local activities.
 	Local bool
+	// OtherGraph says that Graph is not the one in Postgres.
+	OtherGraph bool
 }
 
 // spec fills the defaults of a graph tool.

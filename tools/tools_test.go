@@ -158,6 +158,31 @@ func TestSearchesLookAtPairs(t *testing.T) {
 	}
 }
 
+// TestSearchesTellOfAnotherGraph: what the graph in use does not hold is named, and the rest is searched.
+func TestSearchesTellOfAnotherGraph(t *testing.T) {
+	t.Parallel()
+	code := newFakeCode()
+	code.elsewhere = true
+	registry := tools.All(tools.Code{Sources: code, Graph: code, Local: true}, nil)
+	for input, want := range map[string][]string{
+		`{"query":"serve"}`:                   {"[secret:v1:", "Not searched", "shop/web v2"},
+		`{"query":"serve","repo":"shop/web"}`: {"Not searched", "shop/web v2"},
+	} {
+		res, err := registry.Run(t.Context(), domain.Scope{}, "search_symbols", json.RawMessage(input))
+		if err != nil || res.Error {
+			t.Fatalf("%s: %+v, %v", input, res, err)
+		}
+		for _, part := range want {
+			if !strings.Contains(res.Text, part) {
+				t.Errorf("%s does not say %q:\n%s", input, part, res.Text)
+			}
+		}
+		if strings.Contains(res.Text, "[shop/web:") || strings.Contains(res.Text, "No symbol") {
+			t.Errorf("%s:\n%s", input, res.Text)
+		}
+	}
+}
+
 type oddTool struct {
 	run func(context.Context) (domain.ToolResult, error)
 }

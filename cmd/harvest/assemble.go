@@ -168,7 +168,7 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 			Turn:   &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
 			Model:  &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Budgets: budgets},
 			Tool:   &activities.Tool{Store: a.store, Tools: a.tools},
-			Ingest: &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph},
+			Ingest: &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
 		},
 	})
 }

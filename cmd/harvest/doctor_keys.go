@@ -105,10 +105,9 @@ func (u keyUse) count(runs, stored int) string {
 	return fmt.Sprintf("%d open runs or watches%s and %d stored values use it", runs, most, stored)
 }
 
-// countKeyUse asks the servers of the configuration, or those of the harvest that runs on
-// the data folder; none where there are none.
-func countKeyUse(ctx context.Context, cfg *config.Config, keys worker.Keyring) (keyUse, error) {
-	var use keyUse
+// knownServers gives the servers of the configuration, or those of the harvest that runs on
+// the data folder; "" where there are none.
+func knownServers(cfg *config.Config) servers {
 	on := servers{dsn: cfg.Database.URL.Reveal(), temporal: cfg.Temporal.Address}
 	if running, err := readInstance(cfg.Data.Dir); err == nil && !errors.Is(syscall.Kill(running.PID, 0), syscall.ESRCH) {
 		if on.dsn == "" {
@@ -118,6 +117,13 @@ func countKeyUse(ctx context.Context, cfg *config.Config, keys worker.Keyring) (
 			on.temporal, on.inTheOpen = running.Temporal, true
 		}
 	}
+	return on
+}
+
+// countKeyUse asks the servers that are known, if there are any.
+func countKeyUse(ctx context.Context, cfg *config.Config, keys worker.Keyring) (keyUse, error) {
+	var use keyUse
+	on := knownServers(cfg)
 	if on.dsn == "" || on.temporal == "" {
 		return use, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/harvest-engine/harvest/internal/config"
 	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/graph/neo4j"
+	"github.com/harvest-engine/harvest/internal/graph/pg"
+	"github.com/harvest-engine/harvest/internal/postgres"
 	"github.com/harvest-engine/harvest/tools"
 )
 
@@ -27,7 +29,7 @@ func (a *assembly) openGraph(ctx context.Context) (graph.Backend, *tools.Registr
 		return nil, nil, err
 	}
 	a.closeGraph = store.Close
-	return store, tools.All(tools.Code{Sources: a.code, Graph: store}, store), nil
+	return store, tools.All(tools.Code{Sources: a.code, Graph: store, OtherGraph: true}, store), nil
 }
 
 // sweepFailed logs that superseded versions are still there: the next publication tries again.
@@ -40,7 +42,7 @@ func neo4jConfig(c *config.Neo4j) neo4j.Config {
 // examineGraph asks the configured graph whether it can be used.
 func examineGraph(ctx context.Context, cfg *config.Config) []finding {
 	if cfg.Graph.Backend != backendNeo4j {
-		return []finding{{name: "graph", detail: "in PostgreSQL"}}
+		return append([]finding{{name: "graph", detail: "in PostgreSQL"}}, examineVersions(ctx, cfg)...)
 	}
 	c := neo4jConfig(cfg.Neo4j)
 	seen, err := neo4j.Probe(ctx, c)
@@ -55,6 +57,38 @@ func examineGraph(ctx context.Context, cfg *config.Config) []finding {
 	if seen.Runaways > 0 {
 		found = append(found, finding{name: "graph", detail: fmt.Sprintf("%d queries of run_cypher keep the Neo4j server busy, though they were ended", seen.Runaways),
 			remedy: "restart the Neo4j server; run_cypher refuses while there are two or more"})
+	}
+	return append(found, examineVersions(ctx, cfg)...)
+}
+
+// examineVersions looks for versions that were read while another graph was in use. Where no
+// database is known, or it was not migrated yet, there is nothing to tell.
+func examineVersions(ctx context.Context, cfg *config.Config) []finding {
+	dsn := knownServers(cfg).dsn
+	if dsn == "" {
+		return nil
+	}
+	pool, err := postgres.Open(ctx, dsn)
+	if err != nil {
+		return nil // told of by the line on postgres
+	}
+	defer pool.Close()
+	repos, err := pg.New(pool).Repositories(ctx)
+	if err != nil {
+		return nil
+	}
+	var found []finding
+	for _, r := range repos {
+		var tags []string
+		for _, v := range r.Versions {
+			if v.OtherGraph != (cfg.Graph.Backend == backendNeo4j) {
+				tags = append(tags, v.Tag)
+			}
+		}
+		if len(tags) > 0 {
+			found = append(found, finding{name: "graph", detail: fmt.Sprintf("%s: %d of %d versions were read while another graph was in use: %s",
+				r.Name, len(tags), len(r.Versions), strings.Join(tags[:min(len(tags), 10)], ", ")), remedy: "read them again: harvest ingest " + r.URL + " --name " + r.Name})
+		}
 	}
 	return found
 }

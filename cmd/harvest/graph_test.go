@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"go.temporal.io/api/enums/v1"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/config"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/harvest-engine/harvest/internal/testkit"
@@ -89,9 +91,21 @@ func TestAnotherBackendIsFilledByReadingAgain(t *testing.T) {
 	repo := "moved-" + domain.NewID()
 	source := client.Source{URL: filepath.Join(h.dir, "sample"), Name: repo}
 	on := testkit.Stack(t)
-	for backend, toml := range []string{"", neo4jTOML(server)} {
-		t.Run([]string{"postgres", "neo4j"}[backend], func(t *testing.T) {
+	for backend, toml := range []string{"", neo4jTOML(server), ""} {
+		t.Run([]string{"postgres", "neo4j", "postgres again"}[backend], func(t *testing.T) {
 			r := runRig(t, rigConfig(t, oneRound, toml+scriptedModel), on)
+			if backend > 0 {
+				_, _, err := r.graph.Callers(t.Context(), graph.SymbolRef{Repo: repo, Version: "main", Name: "Greet"}, 1, 10)
+				if domain.CodeOf(err) != domain.CodeNotFound || !strings.Contains(domain.PublicMessage(err), "ingest it again") {
+					t.Errorf("before it is read again: %v", err)
+				}
+				cfg := *r.cfg
+				cfg.Database.URL = config.NewSecret(on.DSN)
+				found := examineVersions(t.Context(), &cfg)
+				if !slices.ContainsFunc(found, func(f finding) bool { return strings.HasPrefix(f.detail, repo+": 1 of 1 versions") }) {
+					t.Errorf("the doctor finds %+v", found)
+				}
+			}
 			if run := r.read(t, source); run.Status != domain.IngestDone {
 				t.Fatalf("read: %+v", run)
 			}

@@ -29,6 +29,8 @@ type VersionDetail struct {
 	Files       int        `json:"files"`
 	Symbols     int        `json:"symbols"`
 	Skipped     SkipCount  `json:"skipped"`
+	// OtherGraph tells that its symbols and edges were put in another graph than the one in Postgres.
+	OtherGraph bool `json:"-"`
 }
 
 // VersionRef is a version that a repository's source offers.

@@ -94,17 +94,22 @@ func sameSnapshots(a, b []graph.Snapshot) bool {
 	return true
 }
 
-// try runs f and then counts how many of its snapshots are still there.
+// try runs f and then counts how many of its snapshots are still there: what f did not find
+// may be missing because they are.
 func (s *Store) try(ctx context.Context, snapshots []graph.Snapshot, f func(tx runner, snapshots []graph.Snapshot) error) (int, error) {
 	session := s.session(ctx, neo4j.AccessModeRead)
 	defer closeSession(ctx, session)
 	present, err := session.ExecuteRead(ctx, func(tx neo4j.ManagedTransaction) (any, error) {
-		if err := f(tx, snapshots); err != nil {
-			return 0, err
+		absent := f(tx, snapshots)
+		if absent != nil && domain.CodeOf(absent) != domain.CodeNotFound {
+			return 0, absent
 		}
 		counts, err := rows(ctx, tx, func(r *neo4j.Record) int64 { return field[int64](r, "n") },
 			`MATCH (v:HarvestSnapshot) WHERE v.snapshot IN $ids AND v.state <> 'removing' RETURN count(v) AS n`,
 			map[string]any{"ids": snapshotIDs(snapshots)})
+		if err == nil && int(counts[0]) == len(snapshots) {
+			err = absent
+		}
 		if err != nil {
 			return 0, err
 		}

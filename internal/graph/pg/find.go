@@ -22,7 +22,7 @@ with q as materialized (
         @place::text as place, @limit::int as most, @depth::int as depth
 ), v as materialized (
     select v.id, v.repo_id from q join repositories r on r.name = q.repo join versions v on v.repo_id = r.id and v.tag = q.tag
-    where v.live
+    where v.live and v.graph_here
 ), readings as (
     select * from unnest((select @folded::text[]), (select @names::text[]), (select @qualifiers::text[])) n(folded, name, qualifier)
 ), candidates as (
@@ -65,7 +65,7 @@ func (s *Store) FindSymbols(ctx context.Context, ref graph.SymbolRef) ([]graph.H
 	return answer(ctx, s, func(q querier) ([]graph.Hit, error) {
 		return findNamed(ctx, q, ref)
 	}, func(q querier) error {
-		return needVersion(ctx, q, ref.Repo, ref.Version)
+		return needGraph(ctx, q, ref.Repo, ref.Version)
 	})
 }
 
@@ -100,7 +100,7 @@ join repositories r on r.id = v.repo_id
 join source_files f on f.repo_id = r.id and f.path = @path
 join version_files vf on vf.version_id = v.id and vf.file_id = f.id
 join symbols s on s.file_id = f.id
-where v.live and r.name = @repo and v.tag = @tag and (@line = 0 or @line between s.start_line and s.end_line)`
+where v.live and v.graph_here and r.name = @repo and v.tag = @tag and (@line = 0 or @line between s.start_line and s.end_line)`
 
 // symbolsAt gives the symbols around a line of a file, the innermost first.
 func (s *Store) symbolsAt(ctx context.Context, ref graph.SymbolRef) ([]graph.Hit, error) {
@@ -114,7 +114,7 @@ func (s *Store) symbolsAt(ctx context.Context, ref graph.SymbolRef) ([]graph.Hit
 		return collect(ctx, q, "find symbols at a line", hitOf(ref.Repo, ref.Version),
 			symbolsAtSQL+` order by s.end_line - s.start_line, s.ord desc`, args)
 	}, func(q querier) error {
-		return needVersion(ctx, q, ref.Repo, ref.Version)
+		return needGraph(ctx, q, ref.Repo, ref.Version)
 	})
 }
 
@@ -128,6 +128,9 @@ func (s *Store) FileSymbols(ctx context.Context, at graph.FileRef) ([]graph.Hit,
 	return answer(ctx, s, func(q querier) ([]graph.Hit, error) {
 		return collect(ctx, q, "list symbols", hitOf(at.Repo, at.Version), symbolsAtSQL+` order by s.ord`, args)
 	}, func(q querier) error {
+		if err := needGraph(ctx, q, at.Repo, at.Version); err != nil {
+			return err
+		}
 		return needFile(ctx, q, at)
 	})
 }

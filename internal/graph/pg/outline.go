@@ -44,7 +44,7 @@ func (s *Store) Outline(ctx context.Context, repo, version string) (graph.Outlin
 	}
 	var outline graph.Outline
 	err = s.reading(ctx, func(tx pgx.Tx) error {
-		if v, err = loadVersion(ctx, tx, repo, version); err != nil {
+		if v, err = loadGraphed(ctx, tx, repo, version); err != nil {
 			return err
 		}
 		type file struct {

@@ -40,7 +40,7 @@ group by 1, 2, 3`
 func (s *Store) Graph(ctx context.Context, repo, version string, maxNodes, maxEdges int) (graph.Picture, error) {
 	var picture graph.Picture
 	err := s.reading(ctx, func(tx pgx.Tx) error {
-		v, err := loadVersion(ctx, tx, repo, version)
+		v, err := loadGraphed(ctx, tx, repo, version)
 		if err != nil {
 			return err
 		}

@@ -90,8 +90,8 @@ func (s *Store) publish(ctx context.Context, p publication) (domain.VersionDetai
 
 const (
 	insertVersionSQL = `
-insert into versions (id, repo_id, tag, commit, committed_at)
-overriding system value values (@id, @repo, @tag, @commit, @committed)`
+insert into versions (id, repo_id, tag, commit, committed_at, graph_here)
+overriding system value values (@id, @repo, @tag, @commit, @committed, @graph)`
 	listFilesSQL = `
 insert into version_files (version_id, file_id, resolved_id, skipped)
 select @id, f.id, r.id, n.skipped
@@ -120,7 +120,7 @@ func (p publication) write(ctx context.Context, tx pgx.Tx) error {
 		committed = &at
 	}
 	_, err = tx.Exec(ctx, insertVersionSQL, pgx.NamedArgs{
-		"id": p.id, "repo": p.repo, "tag": p.spec.Tag, "commit": p.spec.Commit, "committed": committed,
+		"id": p.id, "repo": p.repo, "tag": p.spec.Tag, "commit": p.spec.Commit, "committed": committed, "graph": p.graph,
 	})
 	if err != nil {
 		return fmt.Errorf("insert version: %w", err)

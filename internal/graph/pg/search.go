@@ -149,7 +149,7 @@ func (s *Store) runSearch(ctx context.Context, q search, c condition) (hits []gr
 		args["place_like"] = likeLiteral(strings.ReplaceAll(qualifier, ".", "/"))
 	}
 	sql = fmt.Sprintf(sql, c.tier, c.likeness, c.where, kindFilter(q.Kinds()), qualified) + foundSQL
-	found, present, err := whilePresent(ctx, s, "search symbols", func(row pgx.CollectableRow) (ranked, error) {
+	found, seen, err := whilePresent(ctx, s, "search symbols", func(row pgx.CollectableRow) (ranked, error) {
 		var h hitRow
 		var r ranked
 		var tier int
@@ -163,12 +163,15 @@ func (s *Store) runSearch(ctx context.Context, q search, c condition) (hits []gr
 		r.Score = graph.TierScore(tier, float64(likeness))
 		return r, nil
 	}, ids, sql, args)
+	if err == nil && seen.listed && !seen.graphed {
+		err = needGraphs(ctx, s.pool, q.versions)
+	}
 	slices.SortFunc(found, compareRanked)
 	hits = make([]graph.Hit, len(found))
 	for i, r := range found {
 		hits[i] = r.Hit
 	}
-	return hits, present, err
+	return hits, seen.listed, err
 }
 
 func compareRanked(a, b ranked) int {

@@ -85,8 +85,23 @@ func needAll(ctx context.Context, q querier, absent []graph.VersionRef) error {
 	return nil
 }
 
-// presentSQL counts those of some versions that are still listed.
-const presentSQL = `select count(*) from versions where id = any(@versions::int[])`
+// presentSQL counts those of some versions that are still listed, and whose graph is here.
+const presentSQL = `select count(*), count(*) filter (where graph_here) from versions where id = any(@versions::int[])`
+
+// presence says of versions whether all are still listed, and all have their graph here.
+type presence struct{ listed, graphed bool }
+
+// elsewhereSQL gives those of some versions whose graph is not here.
+const elsewhereSQL = `select r.name, v.tag from versions v join repositories r on r.id = v.repo_id where v.id = any($1::int[]) and not v.graph_here order by 1, 2 limit 1`
+
+// needGraphs is nil where the graphs of all versions are here.
+func needGraphs(ctx context.Context, q querier, versions []graph.Snapshot) error {
+	found, err := collect(ctx, q, "look for graphs", pgx.RowToStructByPos[struct{ Repo, Tag string }], elsewhereSQL, versionIDs(versions))
+	if err == nil && len(found) > 0 {
+		err = needGraph(ctx, q, found[0].Repo, found[0].Tag)
+	}
+	return err
+}
 
 // maxChoices bounds how often a search chooses its versions anew.
 const maxChoices = 4
@@ -109,20 +124,20 @@ func (s *Store) over(ctx context.Context, versions []graph.VersionRef, f func(ch
 	return domain.Errorf(domain.CodeUnavailable, "the versions are being read again and again; ask later")
 }
 
-// whilePresent runs a query about versions, and says whether they were all listed while it ran.
+// whilePresent runs a query about versions, and says whether they were all present while it ran.
 // Both take one round trip.
-func whilePresent[T any](ctx context.Context, s *Store, doing string, scan pgx.RowToFunc[T], versions []int32, sql string, args pgx.NamedArgs) (found []T, present bool, err error) {
-	var n int
+func whilePresent[T any](ctx context.Context, s *Store, doing string, scan pgx.RowToFunc[T], versions []int32, sql string, args pgx.NamedArgs) (found []T, present presence, err error) {
+	var listed, graphed int
 	batch := &pgx.Batch{}
 	batch.Queue(sql, args).Query(func(rows pgx.Rows) error {
 		found, err = pgx.CollectRows(rows, scan)
 		return err
 	})
-	batch.Queue(presentSQL, pgx.NamedArgs{"versions": versions}).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+	batch.Queue(presentSQL, pgx.NamedArgs{"versions": versions}).QueryRow(func(row pgx.Row) error { return row.Scan(&listed, &graphed) })
 	if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, false, fault(fmt.Errorf("%s: %w", doing, err))
+		return nil, presence{}, fault(fmt.Errorf("%s: %w", doing, err))
 	}
-	return found, n == len(versions), nil
+	return found, presence{listed: listed == len(versions), graphed: graphed == len(versions)}, nil
 }
 
 func versionIDs(versions []graph.Snapshot) []int32 {

@@ -129,7 +129,7 @@ order by l.pos, f.path collate "C"`
 // whether the versions were all listed meanwhile.
 func (s *Store) textsOf(ctx context.Context, versions []graph.Snapshot, paths *regexp.Regexp) (texts []textFile, present bool, err error) {
 	ids := versionIDs(versions)
-	texts, present, err = whilePresent(ctx, s, "list texts", func(row pgx.CollectableRow) (textFile, error) {
+	texts, seen, err := whilePresent(ctx, s, "list texts", func(row pgx.CollectableRow) (textFile, error) {
 		var f textFile
 		var pos int64
 		err := row.Scan(&f.blob, &f.size, &f.ref.Path, &pos)
@@ -138,7 +138,7 @@ func (s *Store) textsOf(ctx context.Context, versions []graph.Snapshot, paths *r
 		}
 		return f, err
 	}, ids, textsSQL, pgx.NamedArgs{"versions": ids})
-	return slices.DeleteFunc(texts, func(f textFile) bool { return !paths.MatchString(f.ref.Path) }), present, err
+	return slices.DeleteFunc(texts, func(f textFile) bool { return !paths.MatchString(f.ref.Path) }), seen.listed, err
 }
 
 // textScan reads files in batches, several at a time, and keeps their matches in order.

@@ -14,7 +14,7 @@ import (
 const versionsSQL = `
 select v.id, r.name, v.tag, v.commit, v.committed_at, v.ingested_at,
     coalesce(h.commit <> v.commit, false),
-    v.files, v.symbols, v.skipped_oversized, v.skipped_binary, v.skipped_generated
+    v.files, v.symbols, v.skipped_oversized, v.skipped_binary, v.skipped_generated, not v.graph_here
 from versions v
 join repositories r on r.id = v.repo_id
 left join repository_refs h on h.repo_id = v.repo_id and h.tag = v.tag
@@ -27,7 +27,7 @@ func scanVersion(row pgx.CollectableRow) (domain.VersionDetail, error) {
 	var v domain.VersionDetail
 	var committed *time.Time
 	err := row.Scan(&v.ID, &v.Repo, &v.Tag, &v.Commit, &committed, &v.IngestedAt, &v.Stale,
-		&v.Files, &v.Symbols, &v.Skipped.Oversized, &v.Skipped.Binary, &v.Skipped.Generated)
+		&v.Files, &v.Symbols, &v.Skipped.Oversized, &v.Skipped.Binary, &v.Skipped.Generated, &v.OtherGraph)
 	v.IngestedAt = v.IngestedAt.UTC()
 	if committed != nil {
 		utc := committed.UTC()
@@ -74,6 +74,21 @@ func findVersion(ctx context.Context, q querier, repo, tag string) ([]domain.Ver
 func needVersion(ctx context.Context, q querier, repo, tag string) error {
 	_, err := loadVersion(ctx, q, repo, tag)
 	return err
+}
+
+// needGraph is nil where the version exists and its graph is here.
+func needGraph(ctx context.Context, q querier, repo, tag string) error {
+	_, err := loadGraphed(ctx, q, repo, tag)
+	return err
+}
+
+// loadGraphed loads a version whose graph is here; not_found otherwise.
+func loadGraphed(ctx context.Context, q querier, repo, tag string) (domain.VersionDetail, error) {
+	v, err := loadVersion(ctx, q, repo, tag)
+	if err == nil && v.OtherGraph {
+		err = domain.NotFound("%s:%s is not in the graph in PostgreSQL: it was read while another was in use; ingest it again", repo, tag)
+	}
+	return v, err
 }
 
 const tagsSQL = `

@@ -153,7 +153,7 @@ func needSymbol(ctx context.Context, q querier, ref graph.SymbolRef) error {
 	if err != nil || len(hits) > 0 {
 		return err
 	}
-	if err := needVersion(ctx, q, ref.Repo, ref.Version); err != nil {
+	if err := needGraph(ctx, q, ref.Repo, ref.Version); err != nil {
 		return err
 	}
 	return graph.NoSymbol(ref)
