@@ -113,7 +113,7 @@ func (p *Program) contractsOf(ctx context.Context, pkg *Package) ([]contract, er
 		if d := p.kept(pkg.path()); d != nil {
 			all := slices.Clone(d.contracts)
 			for i := range all {
-				all[i].typ, all[i].from = nil, pkg
+				all[i].from = pkg
 			}
 			return all, nil
 		}

@@ -67,6 +67,9 @@ func (p *Program) keep(path string, checked *types.Package) bool {
 	d.key = p.keyOf(path)
 	if p.byPath[path] != nil {
 		d.contracts = p.contractsIn(checked, true)
+		for i := range d.contracts {
+			d.contracts[i].typ = nil // it would hold the whole program
+		}
 	}
 	p.cfg.Cache.put(d)
 	return true
