@@ -125,8 +125,8 @@ func (p *plan) outlineChanges(name, older, newer, a, b string) string {
 	firstA, _, _ := strings.Cut(a, "\n")
 	firstB, _, _ := strings.Cut(b, "\n")
 	w := newWriter(fmt.Sprintf("From %s to %s of %s: %s before, %s after.", older, newer, name, firstA, firstB))
-	w.others("Most referenced symbols that are new", missing(after, before), 6)
-	w.others("Most referenced symbols that are gone from the list", missing(before, after), 6)
+	w.others("Newly among the most referenced symbols", missing(after, before), 6)
+	w.others("No longer among the most referenced symbols", missing(before, after), 6)
 	for i, s := range shown {
 		if texts[i] != "" {
 			w.comparison(s, texts[i])

@@ -354,3 +354,16 @@ func TestFilesWithBracketsAreCited(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesOfTwoLetters(t *testing.T) {
+	t.Parallel()
+	b := &bench{says: map[string]string{
+		"list_repositories": "app — /srv/app\n  main at 0123456789, 2 files, 3 symbols",
+		"search_symbols":    "[app:main:a.py:3] function nl (lines 3-4)\n    def nl():",
+		"get_symbol_source": "[app:main:a.py:3] function nl (lines 3-4)\n    3  def nl():",
+	}}
+	answer, _ := b.converse(t, domain.TextMessage(domain.RoleUser, "where is nl defined?"))
+	if !strings.Contains(b.last, `"query":"nl"`) || !strings.Contains(answer, "[app:main:a.py:3-4]") {
+		t.Errorf("the symbol is not found:\n%s\n%s", b.last, answer)
+	}
+}

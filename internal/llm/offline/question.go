@@ -88,6 +88,9 @@ func parse(text string) question {
 	if word := operandOf(text); word != "" && q.empty() {
 		q.names = []string{word}
 	}
+	if len(q.names)+len(q.paths) == 0 && len(q.words) == 1 && len(q.words[0]) <= shortName { // no word of English says so little
+		q.names, q.words = q.words, nil
+	}
 	return q
 }
 
