@@ -237,6 +237,9 @@ func finishIngest(ctx workflow.Context, ingestID string, cause error) (IngestRes
 	step := storeStep(free, "finish")
 	in := FinishIngestInput{IngestID: ingestID}
 	in.Code, in.Message = failureReason(cause)
+	if in.Code == domain.CodeCanceled { // nothing else stops a run
+		in.Message = "it was stopped, by a deletion of the repository or in the Temporal UI"
+	}
 	result, err := FinishIngest.ExecuteLocal(step, in).Result(step)
 	switch {
 	case err != nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -218,7 +219,7 @@ func TestIngestCancel(t *testing.T) {
 	if err := env.GetWorkflowError(); !temporal.IsCanceledError(err) {
 		t.Errorf("workflow ended with %v, want a cancellation", err)
 	}
-	if len(fake.finished) != 1 || fake.finished[0].Code != domain.CodeCanceled {
+	if len(fake.finished) != 1 || fake.finished[0].Code != domain.CodeCanceled || !strings.Contains(fake.finished[0].Message, "deletion") {
 		t.Errorf("finished with %+v, want canceled", fake.finished)
 	}
 	if len(fake.reads) != 1 || len(fake.failed) != 0 {

@@ -41,9 +41,12 @@ func (p *program) examineFolder(ctx context.Context, cfg *config.Config) []findi
 	}
 	found := []finding{{name: "data folder", detail: dir}}
 	running, err := readInstance(dir)
+	pid, moving := livingHolder(dir)
 	switch apart := !cfg.Database.URL.Empty() && cfg.Temporal.Address != ""; {
 	case err != nil && apart:
 		return append(found, finding{name: "harvest", detail: "no harvest up runs on this folder; serve and worker are listed as processes", notice: true})
+	case err != nil && moving:
+		return append(found, finding{name: "harvest", detail: fmt.Sprintf("process %d is starting or stopping", pid), notice: true})
 	case err != nil:
 		return append(found, finding{name: "harvest", detail: "not running", remedy: "start it with: harvest up"})
 	}

@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/embedded"
 )
 
 // The files that processes of one data folder share.
@@ -45,6 +47,10 @@ func readInstance(dataDir string) (instance, error) {
 	var i instance
 	text, err := os.ReadFile(filepath.Join(dataDir, instanceFile))
 	if errors.Is(err, fs.ErrNotExist) {
+		if pid, ok := livingHolder(dataDir); ok {
+			return i, domain.Errorf(domain.CodeUnavailable,
+				"the harvest of the data folder %s (process %d) is still starting, or stopping; try again in a moment", dataDir, pid)
+		}
 		return i, domain.Errorf(domain.CodeUnavailable,
 			"no harvest runs on the data folder %s; start it with: harvest up (or name another folder with --data-dir)", dataDir)
 	}
@@ -55,6 +61,13 @@ func readInstance(dataDir string) (instance, error) {
 		return i, fmt.Errorf("read %s: %w", filepath.Join(dataDir, instanceFile), err)
 	}
 	return i, nil
+}
+
+// livingHolder gives another process that lives and took the data folder: before it has
+// written where it is, and after it has taken that back, it is on its way.
+func livingHolder(dataDir string) (pid int, ok bool) {
+	pid, ok = embedded.LockHolder(dataDir)
+	return pid, ok && pid != os.Getpid() && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
 // removeInstance is done at an orderly end; a killed process leaves the file behind, and
