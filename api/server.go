@@ -34,6 +34,7 @@ type Server struct {
 
 	stopping context.Context // ends with Drain
 	stop     context.CancelFunc
+	atDrain  []func() // free what nobody waits for
 }
 
 var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
@@ -72,7 +73,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.Se
 
 // Drain ends open event streams and waiting queries, so that their clients connect again
 // elsewhere. What they were following goes on.
-func (s *Server) Drain() { s.stop() }
+func (s *Server) Drain() {
+	s.stop()
+	for _, do := range s.atDrain {
+		do()
+	}
+}
 
 // HTTP gives a server for the API with limits for slow clients. Its Shutdown drains.
 func (s *Server) HTTP() *http.Server {

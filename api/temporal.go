@@ -18,7 +18,10 @@ const proxyLimit = 2 * time.Minute
 // temporalUI passes requests on to the Temporal UI without our credentials.
 func (s *Server) temporalUI() gin.HandlerFunc {
 	target := s.TemporalUI
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	s.atDrain = append(s.atDrain, transport.CloseIdleConnections)
 	proxy := &httputil.ReverseProxy{
+		Transport: transport,
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Path = strings.TrimPrefix(p.In.URL.Path, "/temporal")
 			p.Out.URL.RawPath = strings.TrimPrefix(p.In.URL.EscapedPath(), "/temporal")
