@@ -241,6 +241,7 @@ func TestHousekeepingBesideANewUse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() { _ = tx.Rollback(context.Background()) }() // after a commit it does nothing
 		for _, sql := range []string{
 			`insert into messages (id, role, content, characters) values ('again', 'user', '[]', 0)`,
 			`insert into large_values (owner, sha256, size, body) select owner, sha256, 0, '' from large_values
