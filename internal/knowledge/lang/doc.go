@@ -40,4 +40,4 @@ package lang
 
 // Version changes whenever the same text gives other facts than before. It is part of the
 // identity of parsed blobs.
-const Version = "3"
+const Version = "4"

@@ -17,8 +17,10 @@ type holder struct {
 
 // goGive notes the functions that an expression gives to a holder: itself, or the elements of
 // a container that is written out.
-func goGive(w *walker, to holder, n int) {
-	if to.name == "" {
+func goGive(w *walker, to holder, n int) { goGiveAt(w, to, n, maxSteps) }
+
+func goGiveAt(w *walker, to holder, n, steps int) {
+	if to.name == "" || steps == 0 {
 		return
 	}
 	switch w.Kind(n) {
@@ -33,16 +35,16 @@ func goGive(w *walker, to holder, n int) {
 			w.given(to, domain.LiteralFunction)
 		}
 	case "parenthesized_expression", "index_expression", "type_instantiation_expression", "literal_element":
-		goGive(w, to, w.First(n)) // index: of a generic function
+		goGiveAt(w, to, w.First(n), steps-1) // index: of a generic function
 	case "composite_literal":
 		if goHolds(w, n) {
-			goGiveElements(w, to, w.Field(n, "body"))
+			goGiveElements(w, to, w.Field(n, "body"), steps-1)
 		}
 	case "call_expression":
 		if w.Content(w.Field(n, "function")) == "append" {
 			for i, arg := range w.named(w.Field(n, "arguments")) {
 				if i > 0 {
-					goGive(w, to, arg)
+					goGiveAt(w, to, arg, steps-1)
 				}
 			}
 		}
@@ -56,13 +58,13 @@ func goHolds(w *walker, n int) bool {
 	return k == "slice_type" || k == "map_type" || k == "array_type" || k == "implicit_length_array_type"
 }
 
-func goGiveElements(w *walker, to holder, body int) {
+func goGiveElements(w *walker, to holder, body, steps int) {
 	for c := range w.Children(body) {
 		if w.Kind(c) == "keyed_element" {
 			c = w.Field(c, "value")
 		}
 		if w.Kind(c) == "literal_element" && w.Kind(w.First(c)) != "func_literal" {
-			goGive(w, to, c)
+			goGiveAt(w, to, c, steps)
 		}
 	}
 }
@@ -124,7 +126,9 @@ var goPlainTypes = words(`any bool byte complex64 complex128 error float32 float
 func goHolder(w *walker, n int) holder {
 	switch w.Kind(n) {
 	case "index_expression":
-		return goHolder(w, w.Field(n, "operand"))
+		if n = w.Field(n, "operand"); w.Kind(n) != "index_expression" {
+			return goHolder(w, n)
+		}
 	case "identifier":
 		if name := w.Content(n); name != "_" && !w.isLocal(name) {
 			return holder{name: name}
@@ -185,13 +189,12 @@ func goLiteralType(w *walker, n, steps int) string {
 }
 
 // goOrigin gives the field or variable that a function in a local variable comes from, as a
-// chain; "" for none. elements counts how often it is taken apart.
+// chain; "" for none.
 func goOrigin(w *walker, n int) string {
+	for steps := 0; steps < maxSteps && (w.Kind(n) == "parenthesized_expression" || w.Kind(n) == "index_expression"); steps++ {
+		n = w.First(n)
+	}
 	switch w.Kind(n) {
-	case "parenthesized_expression":
-		return goOrigin(w, w.First(n))
-	case "index_expression":
-		return goOrigin(w, w.Field(n, "operand"))
 	case "identifier":
 		name := w.Content(n)
 		b, bound := w.lookup(name)

@@ -119,10 +119,14 @@ func rustTokenHead(w *walker, name string, called bool) string {
 	return ""
 }
 
-// rustTokenOpen gives the place of the parenthesis that the one at end closes; -1 for none.
+// maxArguments bounds the tokens between the parentheses of a call that is looked through.
+const maxArguments = 500
+
+// rustTokenOpen gives the place of the parenthesis that the one at end closes; -1 for none,
+// or for one that is far away.
 func rustTokenOpen(w *walker, tokens []int, end int) int {
 	depth := 0
-	for ; end >= 0; end-- {
+	for least := max(0, end-maxArguments); end >= least; end-- {
 		switch w.Kind(tokens[end]) {
 		case ")":
 			depth++
