@@ -2,6 +2,7 @@ package domain
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 )
 
@@ -123,6 +124,15 @@ type Usage struct {
 	CachedInputTokens int     `json:"cached_input_tokens,omitempty"` // of the input: read from the service's cache
 	CacheWriteTokens  int     `json:"-"`                             // of the input: written to a cache that is billed apart; told by its cost alone
 	Cost              float64 `json:"cost"`                          // in the currency of the configured prices; 0 where none is set
+}
+
+// costUnits is how many parts of the currency's unit costs are told in.
+const costUnits = 1e9
+
+// Rounded gives u without the last digits that sums of fractions leave behind.
+func (u Usage) Rounded() Usage {
+	u.Cost = math.Round(u.Cost*costUnits) / costUnits
+	return u
 }
 
 // Add gives the sum of u and o.

@@ -66,6 +66,7 @@ func scanTurn(row pgx.Row) (t domain.Turn, err error) {
 	if err != nil {
 		return domain.Turn{}, err
 	}
+	t.Usage = t.Usage.Rounded()
 	for _, field := range []struct {
 		body []byte
 		into any
