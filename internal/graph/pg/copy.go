@@ -31,7 +31,7 @@ func (l *loader) copySymbols(ctx context.Context, tx pgx.Tx, batch []*staged) er
 	if err != nil {
 		return fmt.Errorf("copy symbols: %w", err)
 	}
-	l.written += n
+	l.written.graph += n
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (l *loader) copyEdges(ctx context.Context, tx pgx.Tx, batch []*staged) erro
 	if err != nil {
 		return fmt.Errorf("copy edges: %w", err)
 	}
-	l.written += copied
+	l.written.graph += copied
 	return nil
 }
 

@@ -22,7 +22,7 @@ type loader struct {
 	repo  int32
 	load  int64 // row of graph_loads
 
-	written int64 // symbols and edges
+	written written
 }
 
 // Stage begins the load of a version; not_found for an unknown repository.
@@ -268,6 +268,7 @@ func (l *loader) placeResolutions(ctx context.Context, tx pgx.Tx, batch []*stage
 	for _, r := range rows {
 		byKey[string(r.Key)].id, byKey[string(r.Key)].resolves = r.ID, true
 	}
+	l.written.files += int64(len(rows))
 	return nil
 }
 

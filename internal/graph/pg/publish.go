@@ -25,7 +25,8 @@ func (l *loader) Publish(ctx context.Context, files []graph.VersionFile, _ func(
 	if err := l.Discard(ctx); err != nil {
 		return domain.VersionDetail{}, err
 	}
-	l.store.settle(ctx, l.repo, written{l.written, int64(len(files))})
+	l.written.listed = int64(len(files))
+	l.store.settle(ctx, l.repo, l.written)
 	return detail, nil
 }
 
@@ -52,7 +53,7 @@ func (s *Store) PublishAs(ctx context.Context, id int64, spec graph.VersionSpec,
 	if err != nil {
 		return domain.VersionDetail{}, err
 	}
-	s.settle(ctx, repo, written{0, int64(len(files))})
+	s.settle(ctx, repo, written{listed: int64(len(files))})
 	return detail, nil
 }
 

@@ -42,7 +42,7 @@ func holdData(ctx context.Context, tx pgx.Tx, repo int32) error {
 
 // settle does what may follow a publication: it removes what that has made superfluous and
 // keeps the planner's knowledge fresh. A failure is told and made good by the next one.
-// written is the number of rows that were loaded.
+// news is what was loaded.
 func (s *Store) settle(ctx context.Context, repo int32, news written) {
 	if err := s.sweep(ctx, repo); err != nil {
 		s.warn(fmt.Errorf("sweep superseded versions: %w", err))
@@ -267,16 +267,21 @@ func (s *Store) dropOrphans(ctx context.Context, repo int32, files, resolved []i
 	return s.dropBlobs(ctx, blobs, wantedFor)
 }
 
-// written is how many rows a load has written: of symbols and edges, and of the list of files.
-type written struct{ graph, files int64 }
+// written is how many rows a load has written.
+type written struct {
+	graph  int64 // symbols and edges
+	files  int64 // files that were resolved, and at most as many that are new
+	listed int64 // the version's list of files
+}
 
-// grownSQL names large tables of which a fifth is new since the planner last looked. The
+// grownSQL names tables of which a fifth is new since the planner last looked, or that it has
+// never looked at: one of them taken for another size than it has makes every question slow. The
 // server's own count lags by a second, so what this load has just written is added.
 const grownSQL = `
 select c.relname from pg_class c join pg_stat_user_tables t on t.relid = c.oid
 where c.oid = any(array['symbols'::regclass, 'edges'::regclass, 'version_files'::regclass, 'source_files'::regclass, 'resolutions'::regclass])
-    and t.n_mod_since_analyze + case c.relname when 'version_files' then @files when 'symbols' then @written when 'edges' then @written else 0 end
-        > 5000 + 0.2 * greatest(c.reltuples, 0)`
+    and (c.reltuples < 0 or t.n_mod_since_analyze + case c.relname when 'version_files' then @listed::bigint when 'symbols' then @graph when 'edges' then @graph else @files end
+        > 500 + 0.2 * c.reltuples)`
 
 // refreshStatistics brings the planner up to date after a large load: the server's own
 // housekeeping comes up to a minute later, and the first questions come at once. It also
@@ -285,7 +290,7 @@ func (s *Store) refreshStatistics(ctx context.Context, news written) error {
 	if _, err := s.pool.Exec(ctx, `select gin_clean_pending_list('symbols_trigrams')`); err != nil {
 		return fmt.Errorf("merge the pending entries of the trigram index: %w", err)
 	}
-	grown, err := collect(ctx, s.pool, "look for grown tables", pgx.RowTo[string], grownSQL, pgx.NamedArgs{"written": news.graph, "files": news.files})
+	grown, err := collect(ctx, s.pool, "look for grown tables", pgx.RowTo[string], grownSQL, pgx.NamedArgs{"graph": news.graph, "files": news.files, "listed": news.listed})
 	if err != nil {
 		return err
 	}
