@@ -661,7 +661,8 @@ CREATE TABLE public.versions (
     symbols integer DEFAULT 0 NOT NULL,
     skipped_oversized integer DEFAULT 0 NOT NULL,
     skipped_binary integer DEFAULT 0 NOT NULL,
-    skipped_generated integer DEFAULT 0 NOT NULL
+    skipped_generated integer DEFAULT 0 NOT NULL,
+    graph_here boolean DEFAULT true NOT NULL
 );
 
 
@@ -725,7 +726,7 @@ ALTER TABLE ONLY public.events ATTACH PARTITION public.events_y2027m02 FOR VALUE
 --
 
 INSERT INTO public.conversations VALUES
-	('thread', 'owner', 'Where is Greet?', 'reply-01a22c6a-34c8-72ec-b976-c80af6ca01b2', NULL, '2026-11-30 12:24:47.344095+00', '2026-11-30 12:24:47.645712+00');
+	('thread', 'owner', 'Where is Greet?', 'reply-01a22ccd-d8c3-795f-acfb-2e311e977dd4', NULL, '2026-11-30 14:13:37.181161+00', '2026-11-30 14:13:37.777383+00');
 
 
 --
@@ -741,11 +742,11 @@ INSERT INTO public.edges VALUES
 --
 
 INSERT INTO public.endings VALUES
-	('01a22c6a-3332-74f5-a850-2a3582ee8fd2', 4, 'ingest_done', '{"ingest_id":"01a22c6a-3332-74f5-a850-2a3582ee8fd2","kind":"read","repository":"sample","versions":1}', '2026-11-30 12:24:47.338511+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 12, 'done', '{"turn_id":"01a22c6a-33f0-78e7-9391-1da4270c8883","conversation_id":"thread","answer":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].","sources":[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"}],"tool_calls_made":2,"provider_used":{"provider_id":"scripted-0","kind":"scripted","model":"scripted"},"reason":"answered","usage":{"input_tokens":420,"output_tokens":27,"cost":0}}', '2026-11-30 12:24:47.425792+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 11, 'done', '{"turn_id":"01a22c6a-3446-73ca-af81-1c75109bc1f0","conversation_id":"thread","answer":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].","sources":[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"}],"tool_calls_made":2,"provider_used":{"provider_id":"scripted-0","kind":"scripted","model":"scripted"},"reason":"answered","usage":{"input_tokens":540,"output_tokens":34,"cost":0}}', '2026-11-30 12:24:47.541096+00'),
-	('01a22c6a-34c8-72ec-b976-c80af6ca01b2', 3, 'error', '{"turn_id":"01a22c6a-34c8-72ec-b976-c80af6ca01b2","conversation_id":"thread","answer":"","sources":[],"tool_calls_made":0,"provider_used":null,"reason":"failed","usage":{"input_tokens":0,"output_tokens":0,"cost":0},"message":"no such key","code":"upstream"}', '2026-11-30 12:24:47.645712+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 11, 'done', '{"turn_id":"01a22c6a-352d-726e-9b4e-c9102ab2cb04","answer":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].","sources":[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"}],"tool_calls_made":2,"provider_used":{"provider_id":"scripted-0","kind":"scripted","model":"scripted"},"reason":"answered","usage":{"input_tokens":420,"output_tokens":27,"cost":0}}', '2026-11-30 12:24:47.737576+00');
+	('01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 4, 'ingest_done', '{"ingest_id":"01a22ccd-d633-7ca7-9e36-0d3f4f85e033","kind":"read","repository":"sample","versions":1}', '2026-11-30 14:13:37.170807+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 12, 'done', '{"turn_id":"01a22ccd-d71d-7e82-9327-af74a4ff9ce0","conversation_id":"thread","answer":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].","sources":[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"}],"tool_calls_made":2,"provider_used":{"provider_id":"scripted-0","kind":"scripted","model":"scripted"},"reason":"answered","usage":{"input_tokens":420,"output_tokens":27,"cost":0}}', '2026-11-30 14:13:37.35851+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 11, 'done', '{"turn_id":"01a22ccd-d7d8-7e5d-8f1b-df858ce6982a","conversation_id":"thread","answer":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].","sources":[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"}],"tool_calls_made":2,"provider_used":{"provider_id":"scripted-0","kind":"scripted","model":"scripted"},"reason":"answered","usage":{"input_tokens":540,"output_tokens":34,"cost":0}}', '2026-11-30 14:13:37.59425+00'),
+	('01a22ccd-d8c3-795f-acfb-2e311e977dd4', 3, 'error', '{"turn_id":"01a22ccd-d8c3-795f-acfb-2e311e977dd4","conversation_id":"thread","answer":"","sources":[],"tool_calls_made":0,"provider_used":null,"reason":"failed","usage":{"input_tokens":0,"output_tokens":0,"cost":0},"message":"no such key","code":"upstream"}', '2026-11-30 14:13:37.777383+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 11, 'done', '{"turn_id":"01a22ccd-d9bf-7c67-bc24-0199d29a23cc","answer":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].","sources":[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"}],"tool_calls_made":2,"provider_used":{"provider_id":"scripted-0","kind":"scripted","model":"scripted"},"reason":"answered","usage":{"input_tokens":420,"output_tokens":27,"cost":0}}', '2026-11-30 14:13:38.055292+00');
 
 
 --
@@ -765,47 +766,47 @@ INSERT INTO public.endings VALUES
 --
 
 INSERT INTO public.events_y2026m11 VALUES
-	('01a22c6a-3332-74f5-a850-2a3582ee8fd2', 1, 'ingest/01a22c6a-3332-74f5-a850-2a3582ee8fd2', 1, '', 1, 'ingest_progress', '{"repository":"sample","phase":"fetch","files_done":0,"files_total":0,"bytes_done":0,"bytes_total":0,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}', true, '2026-11-30 12:24:47.205414+00'),
-	('01a22c6a-3332-74f5-a850-2a3582ee8fd2', 2, 'ingest/01a22c6a-3332-74f5-a850-2a3582ee8fd2', 2, '', 1, 'ingest_progress', '{"repository":"sample","version":"main","phase":"list","files_done":0,"files_total":0,"bytes_done":0,"bytes_total":0,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}', true, '2026-11-30 12:24:47.265527+00'),
-	('01a22c6a-3332-74f5-a850-2a3582ee8fd2', 3, 'ingest/01a22c6a-3332-74f5-a850-2a3582ee8fd2', 3, '', 1, 'ingest_progress', '{"repository":"sample","version":"main","phase":"done","files_done":2,"files_total":2,"bytes_done":157,"bytes_total":157,"symbols":2,"edges":1,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}', true, '2026-11-30 12:24:47.30913+00'),
-	('01a22c6a-3332-74f5-a850-2a3582ee8fd2', 4, 'ingest/01a22c6a-3332-74f5-a850-2a3582ee8fd2', 4, '', 0, 'ingest_done', NULL, true, '2026-11-30 12:24:47.338511+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 1, 'user/owner', 1, '', 0, 'user_message', '{"attachments":[],"conv_id":"thread","query":"Where is Greet?","turn_id":"01a22c6a-33f0-78e7-9391-1da4270c8883","username":"owner"}', true, '2026-11-30 12:24:47.344095+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 2, 'user/owner', 2, '', 0, 'intent', '{"mode":"research"}', true, '2026-11-30 12:24:47.363043+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 3, 'user/owner', 3, '', 0, 'title_updated', '{"conv_id":"thread","title":"Where is Greet?"}', true, '2026-11-30 12:24:47.363043+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 4, 'user/owner', 4, 'm0', 1, 'thinking_delta', '{"text":"Let me see."}', true, '2026-11-30 12:24:47.372303+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 5, 'user/owner', 5, 'm0', 1, 'text_delta', '{"text":"I look."}', true, '2026-11-30 12:24:47.375341+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 6, 'user/owner', 6, 'm0', 1, 'phase', '{"label":"Searching codebase"}', true, '2026-11-30 12:24:47.375341+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 7, 'user/owner', 7, 'm0', 1, 'tool_call', '{"description":"Searching for symbols matching \"Greet\"","id":"call-0-0","input":{"query":"Greet"},"name":"search_symbols"}', true, '2026-11-30 12:24:47.375341+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 8, 'user/owner', 8, 'm0', 1, 'tool_call', '{"description":"Finding who calls","id":"call-0-1","input":{"name":"Greet"},"name":"find_callers"}', true, '2026-11-30 12:24:47.375341+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 9, 'user/owner', 9, 'call-0-1', 1, 'tool_result', '{"error":false,"id":"call-0-1","name":"find_callers","preview":"1 caller","truncated":false}', true, '2026-11-30 12:24:47.400633+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 10, 'user/owner', 10, 'call-0-0', 1, 'tool_result', '{"error":false,"id":"call-0-0","name":"search_symbols","preview":"1 symbol","truncated":false}', true, '2026-11-30 12:24:47.402192+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 11, 'user/owner', 11, 'm1', 1, 'text_delta', '{"text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}', true, '2026-11-30 12:24:47.408009+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 12, 'user/owner', 12, '', 0, 'done', NULL, true, '2026-11-30 12:24:47.425792+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 1, 'user/owner', 13, '', 0, 'user_message', '{"attachments":[],"conv_id":"thread","query":"And who calls it?","turn_id":"01a22c6a-3446-73ca-af81-1c75109bc1f0","username":"owner"}', true, '2026-11-30 12:24:47.430853+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 2, 'user/owner', 14, 'classify', 1, 'intent', '{"mode":"research"}', true, '2026-11-30 12:24:47.485011+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 3, 'user/owner', 15, 'm0', 1, 'thinking_delta', '{"text":"Let me see."}', true, '2026-11-30 12:24:47.499402+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 4, 'user/owner', 16, 'm0', 1, 'text_delta', '{"text":"I look."}', true, '2026-11-30 12:24:47.500663+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 5, 'user/owner', 17, 'm0', 1, 'phase', '{"label":"Searching codebase"}', true, '2026-11-30 12:24:47.500663+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 6, 'user/owner', 18, 'm0', 1, 'tool_call', '{"description":"Searching for symbols matching \"Greet\"","id":"call-0-0","input":{"query":"Greet"},"name":"search_symbols"}', true, '2026-11-30 12:24:47.500663+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 7, 'user/owner', 19, 'm0', 1, 'tool_call', '{"description":"Finding who calls","id":"call-0-1","input":{"name":"Greet"},"name":"find_callers"}', true, '2026-11-30 12:24:47.500663+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 8, 'user/owner', 20, 'call-0-0', 1, 'tool_result', '{"error":false,"id":"call-0-0","name":"search_symbols","preview":"1 symbol","truncated":false}', true, '2026-11-30 12:24:47.51551+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 9, 'user/owner', 21, 'call-0-1', 1, 'tool_result', '{"error":false,"id":"call-0-1","name":"find_callers","preview":"1 caller","truncated":false}', true, '2026-11-30 12:24:47.52076+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 10, 'user/owner', 22, 'm1', 1, 'text_delta', '{"text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}', true, '2026-11-30 12:24:47.52729+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 11, 'user/owner', 23, '', 0, 'done', NULL, true, '2026-11-30 12:24:47.541096+00'),
-	('01a22c6a-34c8-72ec-b976-c80af6ca01b2', 1, 'user/owner', 24, '', 0, 'user_message', '{"attachments":[],"conv_id":"thread","query":"What fails?","turn_id":"01a22c6a-34c8-72ec-b976-c80af6ca01b2","username":"owner"}', true, '2026-11-30 12:24:47.560082+00'),
-	('01a22c6a-34c8-72ec-b976-c80af6ca01b2', 2, 'user/owner', 25, 'classify', 1, 'intent', '{"mode":"research"}', true, '2026-11-30 12:24:47.591947+00'),
-	('01a22c6a-34c8-72ec-b976-c80af6ca01b2', 3, 'user/owner', 26, '', 0, 'error', NULL, true, '2026-11-30 12:24:47.645712+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 1, 'user/owner', 27, '', 0, 'user_message', '{"attachments":[{"name":"notes.txt","mime_type":"text/plain","size":112000}],"query":"What do the notes say?","turn_id":"01a22c6a-352d-726e-9b4e-c9102ab2cb04","username":"owner"}', true, '2026-11-30 12:24:47.661299+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 2, 'user/owner', 28, '', 0, 'intent', '{"mode":"research"}', true, '2026-11-30 12:24:47.684153+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 3, 'user/owner', 29, 'm0', 1, 'thinking_delta', '{"text":"Let me see."}', true, '2026-11-30 12:24:47.693275+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 4, 'user/owner', 30, 'm0', 1, 'text_delta', '{"text":"I look."}', true, '2026-11-30 12:24:47.696714+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 5, 'user/owner', 31, 'm0', 1, 'phase', '{"label":"Searching codebase"}', true, '2026-11-30 12:24:47.696714+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 6, 'user/owner', 32, 'm0', 1, 'tool_call', '{"description":"Searching for symbols matching \"Greet\"","id":"call-0-0","input":{"query":"Greet"},"name":"search_symbols"}', true, '2026-11-30 12:24:47.696714+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 7, 'user/owner', 33, 'm0', 1, 'tool_call', '{"description":"Finding who calls","id":"call-0-1","input":{"name":"Greet"},"name":"find_callers"}', true, '2026-11-30 12:24:47.696714+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 8, 'user/owner', 34, 'call-0-1', 1, 'tool_result', '{"error":false,"id":"call-0-1","name":"find_callers","preview":"1 caller","truncated":false}', true, '2026-11-30 12:24:47.71154+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 9, 'user/owner', 35, 'call-0-0', 1, 'tool_result', '{"error":false,"id":"call-0-0","name":"search_symbols","preview":"1 symbol","truncated":false}', true, '2026-11-30 12:24:47.714336+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 11, 'user/owner', 37, '', 0, 'done', NULL, true, '2026-11-30 12:24:47.737576+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 10, 'user/owner', 36, 'm1', 1, 'text_delta', '{"text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}', true, '2026-11-30 12:24:47.722061+00');
+	('01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 1, 'ingest/01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 1, '', 1, 'ingest_progress', '{"repository":"sample","phase":"fetch","files_done":0,"files_total":0,"bytes_done":0,"bytes_total":0,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}', true, '2026-11-30 14:13:37.014112+00'),
+	('01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 2, 'ingest/01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 2, '', 1, 'ingest_progress', '{"repository":"sample","version":"main","phase":"list","files_done":0,"files_total":0,"bytes_done":0,"bytes_total":0,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}', true, '2026-11-30 14:13:37.070627+00'),
+	('01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 3, 'ingest/01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 3, '', 1, 'ingest_progress', '{"repository":"sample","version":"main","phase":"done","files_done":2,"files_total":2,"bytes_done":157,"bytes_total":157,"symbols":2,"edges":1,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}', true, '2026-11-30 14:13:37.109568+00'),
+	('01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 4, 'ingest/01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 4, '', 0, 'ingest_done', NULL, true, '2026-11-30 14:13:37.170807+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 1, 'user/owner', 1, '', 0, 'user_message', '{"attachments":[],"conv_id":"thread","query":"Where is Greet?","turn_id":"01a22ccd-d71d-7e82-9327-af74a4ff9ce0","username":"owner"}', true, '2026-11-30 14:13:37.181161+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 2, 'user/owner', 2, '', 0, 'intent', '{"mode":"research"}', true, '2026-11-30 14:13:37.204666+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 3, 'user/owner', 3, '', 0, 'title_updated', '{"conv_id":"thread","title":"Where is Greet?"}', true, '2026-11-30 14:13:37.204666+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 4, 'user/owner', 4, 'm0', 1, 'thinking_delta', '{"text":"Let me see."}', true, '2026-11-30 14:13:37.22277+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 5, 'user/owner', 5, 'm0', 1, 'text_delta', '{"text":"I look."}', true, '2026-11-30 14:13:37.23381+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 6, 'user/owner', 6, 'm0', 1, 'phase', '{"label":"Searching codebase"}', true, '2026-11-30 14:13:37.23381+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 7, 'user/owner', 7, 'm0', 1, 'tool_call', '{"description":"Searching for symbols matching \"Greet\"","id":"call-0-0","input":{"query":"Greet"},"name":"search_symbols"}', true, '2026-11-30 14:13:37.23381+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 8, 'user/owner', 8, 'm0', 1, 'tool_call', '{"description":"Finding who calls","id":"call-0-1","input":{"name":"Greet"},"name":"find_callers"}', true, '2026-11-30 14:13:37.23381+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 9, 'user/owner', 9, 'call-0-0', 1, 'tool_result', '{"error":false,"id":"call-0-0","name":"search_symbols","preview":"1 symbol","truncated":false}', true, '2026-11-30 14:13:37.288195+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 10, 'user/owner', 10, 'call-0-1', 1, 'tool_result', '{"error":false,"id":"call-0-1","name":"find_callers","preview":"1 caller","truncated":false}', true, '2026-11-30 14:13:37.30983+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 11, 'user/owner', 11, 'm1', 1, 'text_delta', '{"text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}', true, '2026-11-30 14:13:37.33011+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 12, 'user/owner', 12, '', 0, 'done', NULL, true, '2026-11-30 14:13:37.35851+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 1, 'user/owner', 13, '', 0, 'user_message', '{"attachments":[],"conv_id":"thread","query":"And who calls it?","turn_id":"01a22ccd-d7d8-7e5d-8f1b-df858ce6982a","username":"owner"}', true, '2026-11-30 14:13:37.368595+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 2, 'user/owner', 14, 'classify', 1, 'intent', '{"mode":"research"}', true, '2026-11-30 14:13:37.446152+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 3, 'user/owner', 15, 'm0', 1, 'thinking_delta', '{"text":"Let me see."}', true, '2026-11-30 14:13:37.484699+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 4, 'user/owner', 16, 'm0', 1, 'text_delta', '{"text":"I look."}', true, '2026-11-30 14:13:37.488461+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 5, 'user/owner', 17, 'm0', 1, 'phase', '{"label":"Searching codebase"}', true, '2026-11-30 14:13:37.488461+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 6, 'user/owner', 18, 'm0', 1, 'tool_call', '{"description":"Searching for symbols matching \"Greet\"","id":"call-0-0","input":{"query":"Greet"},"name":"search_symbols"}', true, '2026-11-30 14:13:37.488461+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 7, 'user/owner', 19, 'm0', 1, 'tool_call', '{"description":"Finding who calls","id":"call-0-1","input":{"name":"Greet"},"name":"find_callers"}', true, '2026-11-30 14:13:37.488461+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 8, 'user/owner', 20, 'call-0-0', 1, 'tool_result', '{"error":false,"id":"call-0-0","name":"search_symbols","preview":"1 symbol","truncated":false}', true, '2026-11-30 14:13:37.515619+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 9, 'user/owner', 21, 'call-0-1', 1, 'tool_result', '{"error":false,"id":"call-0-1","name":"find_callers","preview":"1 caller","truncated":false}', true, '2026-11-30 14:13:37.519534+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 10, 'user/owner', 22, 'm1', 1, 'text_delta', '{"text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}', true, '2026-11-30 14:13:37.535326+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 11, 'user/owner', 23, '', 0, 'done', NULL, true, '2026-11-30 14:13:37.59425+00'),
+	('01a22ccd-d8c3-795f-acfb-2e311e977dd4', 1, 'user/owner', 24, '', 0, 'user_message', '{"attachments":[],"conv_id":"thread","query":"What fails?","turn_id":"01a22ccd-d8c3-795f-acfb-2e311e977dd4","username":"owner"}', true, '2026-11-30 14:13:37.603157+00'),
+	('01a22ccd-d8c3-795f-acfb-2e311e977dd4', 2, 'user/owner', 25, 'classify', 1, 'intent', '{"mode":"research"}', true, '2026-11-30 14:13:37.676561+00'),
+	('01a22ccd-d8c3-795f-acfb-2e311e977dd4', 3, 'user/owner', 26, '', 0, 'error', NULL, true, '2026-11-30 14:13:37.777383+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 1, 'user/owner', 27, '', 0, 'user_message', '{"attachments":[{"name":"notes.txt","mime_type":"text/plain","size":112000}],"query":"What do the notes say?","turn_id":"01a22ccd-d9bf-7c67-bc24-0199d29a23cc","username":"owner"}', true, '2026-11-30 14:13:37.85535+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 2, 'user/owner', 28, '', 0, 'intent', '{"mode":"research"}', true, '2026-11-30 14:13:37.921033+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 3, 'user/owner', 29, 'm0', 1, 'thinking_delta', '{"text":"Let me see."}', true, '2026-11-30 14:13:37.944811+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 4, 'user/owner', 30, 'm0', 1, 'text_delta', '{"text":"I look."}', true, '2026-11-30 14:13:37.94898+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 5, 'user/owner', 31, 'm0', 1, 'phase', '{"label":"Searching codebase"}', true, '2026-11-30 14:13:37.94898+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 6, 'user/owner', 32, 'm0', 1, 'tool_call', '{"description":"Searching for symbols matching \"Greet\"","id":"call-0-0","input":{"query":"Greet"},"name":"search_symbols"}', true, '2026-11-30 14:13:37.94898+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 7, 'user/owner', 33, 'm0', 1, 'tool_call', '{"description":"Finding who calls","id":"call-0-1","input":{"name":"Greet"},"name":"find_callers"}', true, '2026-11-30 14:13:37.94898+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 8, 'user/owner', 34, 'call-0-1', 1, 'tool_result', '{"error":false,"id":"call-0-1","name":"find_callers","preview":"1 caller","truncated":false}', true, '2026-11-30 14:13:37.993262+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 9, 'user/owner', 35, 'call-0-0', 1, 'tool_result', '{"error":false,"id":"call-0-0","name":"search_symbols","preview":"1 symbol","truncated":false}', true, '2026-11-30 14:13:38.001231+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 10, 'user/owner', 36, 'm1', 1, 'text_delta', '{"text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}', true, '2026-11-30 14:13:38.025349+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 11, 'user/owner', 37, '', 0, 'done', NULL, true, '2026-11-30 14:13:38.055292+00');
 
 
 --
@@ -837,7 +838,7 @@ INSERT INTO public.events_y2026m11 VALUES
 --
 
 INSERT INTO public.graph_sweeps VALUES
-	(1, '2026-11-30 12:24:35.497811+00');
+	(1, '2026-11-30 14:13:32.606453+00');
 
 
 --
@@ -845,10 +846,10 @@ INSERT INTO public.graph_sweeps VALUES
 --
 
 INSERT INTO public.idempotency VALUES
-	('owner', '01a22c6a-33ef-7366-8321-bbe74b96eac1', '\x9921501847dadb1256ff7b5a6829729cdd5fc60a4a9d4d3e9bbfa32936a4f009', '01a22c6a-33f0-78e7-9391-1da4270c8883', '2026-11-30 12:24:47.344095+00'),
-	('owner', '01a22c6a-3446-78dd-a879-08e046c6b8cb', '\x297b9f5f2ecd15bb204b5d2ee40945e0c83885c646c28479701dfe7ecd0393d9', '01a22c6a-3446-73ca-af81-1c75109bc1f0', '2026-11-30 12:24:47.430853+00'),
-	('owner', '01a22c6a-34c7-7ef1-8e90-bfff79439c00', '\x2c5f82f37938d46250d324b64dd37fc070590046664a0ef733412321dccfe840', '01a22c6a-34c8-72ec-b976-c80af6ca01b2', '2026-11-30 12:24:47.560082+00'),
-	('owner', '01a22c6a-3526-76b2-8364-2181daad9d11', '\x5349f95efce1b80dce0cda91d32012a6ac2407a9e6e6a6f1269e8045dc46f4cc', '01a22c6a-352d-726e-9b4e-c9102ab2cb04', '2026-11-30 12:24:47.661299+00');
+	('owner', '01a22ccd-d71c-7bbb-8b88-024b7b44bc22', '\x9921501847dadb1256ff7b5a6829729cdd5fc60a4a9d4d3e9bbfa32936a4f009', '01a22ccd-d71d-7e82-9327-af74a4ff9ce0', '2026-11-30 14:13:37.181161+00'),
+	('owner', '01a22ccd-d7d8-796e-9798-c4ce3f1315ca', '\x297b9f5f2ecd15bb204b5d2ee40945e0c83885c646c28479701dfe7ecd0393d9', '01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', '2026-11-30 14:13:37.368595+00'),
+	('owner', '01a22ccd-d8c2-789d-90ab-d9d246e13628', '\x2c5f82f37938d46250d324b64dd37fc070590046664a0ef733412321dccfe840', '01a22ccd-d8c3-795f-acfb-2e311e977dd4', '2026-11-30 14:13:37.603157+00'),
+	('owner', '01a22ccd-d991-78a7-9618-a06e52e378a8', '\x5349f95efce1b80dce0cda91d32012a6ac2407a9e6e6a6f1269e8045dc46f4cc', '01a22ccd-d9bf-7c67-bc24-0199d29a23cc', '2026-11-30 14:13:37.85535+00');
 
 
 --
@@ -856,8 +857,8 @@ INSERT INTO public.idempotency VALUES
 --
 
 INSERT INTO public.ingest_versions VALUES
-	('01a22c6a-3332-74f5-a850-2a3582ee8fd2', '', 0, '', NULL, 1, 'running', '{"repository":"sample","phase":"fetch","files_done":0,"files_total":0,"bytes_done":0,"bytes_total":0,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}'),
-	('01a22c6a-3332-74f5-a850-2a3582ee8fd2', 'main', 1, 'c44cb2b66b507ead243197e810d621926f1f2705', '2026-11-30 12:24:47+00', 1, 'done', '{"repository":"sample","version":"main","phase":"done","files_done":2,"files_total":2,"bytes_done":157,"bytes_total":157,"symbols":2,"edges":1,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}');
+	('01a22ccd-d633-7ca7-9e36-0d3f4f85e033', '', 0, '', NULL, 1, 'running', '{"repository":"sample","phase":"fetch","files_done":0,"files_total":0,"bytes_done":0,"bytes_total":0,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}'),
+	('01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 'main', 1, '44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b', '2026-11-30 14:13:36+00', 1, 'done', '{"repository":"sample","version":"main","phase":"done","files_done":2,"files_total":2,"bytes_done":157,"bytes_total":157,"symbols":2,"edges":1,"skipped":{"oversized":0,"binary":0,"generated":0},"reused":0}');
 
 
 --
@@ -865,7 +866,7 @@ INSERT INTO public.ingest_versions VALUES
 --
 
 INSERT INTO public.ingests VALUES
-	('01a22c6a-3332-74f5-a850-2a3582ee8fd2', 'owner', 'sample', 'read', false, 'ingest/01a22c6a-3332-74f5-a850-2a3582ee8fd2', 'done', '', '', NULL, '2026-11-30 12:24:47.184475+00', '2026-11-30 12:24:47.154576+00', '2026-11-30 12:24:47.184475+00', '2026-11-30 12:24:47.338511+00');
+	('01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 'owner', 'sample', 'read', false, 'ingest/01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 'done', '', '', NULL, '2026-11-30 14:13:36.973582+00', '2026-11-30 14:13:36.947143+00', '2026-11-30 14:13:36.973582+00', '2026-11-30 14:13:37.170807+00');
 
 
 --
@@ -873,7 +874,7 @@ INSERT INTO public.ingests VALUES
 --
 
 INSERT INTO public.large_values VALUES
-	('user/owner', '\x895e32afa39b4c6df72ccb220311f040602ecfe62defa60588042c93572ad842', 112000, '\x096b38613265333134618a1880f532c41a55015ce56af0da6595c6f2059fa6fc03bb86944f1f6d439d234ac230e1b61b42718e35f89c70ee6e1d3dadae1a138de05d091b0bab74f13d3e252a6499b190b5fc166ecd31d0ca2d73acac68d12b41c3ae8b421314f168ca', '2026-11-30 12:24:47.661299+00', NULL);
+	('user/owner', '\x895e32afa39b4c6df72ccb220311f040602ecfe62defa60588042c93572ad842', 112000, '\x096b37616264393731369e0c57a37ff3d51408cb5988630c7811d4f2201fa52248620fc297c2ce4836da32422b3ea5262764508b4399fc77bdc25f4a5f3ee43de545b3dd430e7bc34b9508a8e2cc3f49317998ace1185d7a43208612b299f56553127e86d882b2bf71', '2026-11-30 14:13:37.85535+00', NULL);
 
 
 --
@@ -881,14 +882,14 @@ INSERT INTO public.large_values VALUES
 --
 
 INSERT INTO public.messages VALUES
-	('01a22c6a-33f0-7b2c-8b9b-cdcc00c07b6d', 'thread', NULL, '01a22c6a-33f0-78e7-9391-1da4270c8883', 'user', '[{"type":"text","text":"Where is Greet?"}]', 15, NULL, '2026-11-30 12:24:47.344095+00'),
-	('reply-01a22c6a-33f0-78e7-9391-1da4270c8883', 'thread', '01a22c6a-33f0-7b2c-8b9b-cdcc00c07b6d', '01a22c6a-33f0-78e7-9391-1da4270c8883', 'assistant', '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]', 70, NULL, '2026-11-30 12:24:47.425792+00'),
-	('01a22c6a-3446-76ce-937d-04f46dc998bd', 'thread', 'reply-01a22c6a-33f0-78e7-9391-1da4270c8883', '01a22c6a-3446-73ca-af81-1c75109bc1f0', 'user', '[{"type":"text","text":"And who calls it?"}]', 17, NULL, '2026-11-30 12:24:47.430853+00'),
-	('reply-01a22c6a-3446-73ca-af81-1c75109bc1f0', 'thread', '01a22c6a-3446-76ce-937d-04f46dc998bd', '01a22c6a-3446-73ca-af81-1c75109bc1f0', 'assistant', '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]', 70, NULL, '2026-11-30 12:24:47.541096+00'),
-	('01a22c6a-34c8-7fab-8953-71b7413f6cd4', 'thread', 'reply-01a22c6a-3446-73ca-af81-1c75109bc1f0', '01a22c6a-34c8-72ec-b976-c80af6ca01b2', 'user', '[{"type":"text","text":"What fails?"}]', 11, NULL, '2026-11-30 12:24:47.560082+00'),
-	('reply-01a22c6a-34c8-72ec-b976-c80af6ca01b2', 'thread', '01a22c6a-34c8-7fab-8953-71b7413f6cd4', '01a22c6a-34c8-72ec-b976-c80af6ca01b2', 'assistant', '[{"type":"text","text":"[This answer failed: no such key]"}]', 33, NULL, '2026-11-30 12:24:47.645712+00'),
-	('01a22c6a-352d-780e-843c-d26aca71d307', NULL, NULL, '01a22c6a-352d-726e-9b4e-c9102ab2cb04', 'user', '[{"type":"text","text":"What do the notes say?"},{"type":"media","mime_type":"text/plain","name":"notes.txt","ref":{"sha256":"iV4yr6ObTG33LMsiAxHwQGAuz+Yt76YFiAQsk1cq2EI=","size":112000}}]', 22, NULL, '2026-11-30 12:24:47.661299+00'),
-	('reply-01a22c6a-352d-726e-9b4e-c9102ab2cb04', NULL, '01a22c6a-352d-780e-843c-d26aca71d307', '01a22c6a-352d-726e-9b4e-c9102ab2cb04', 'assistant', '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]', 70, NULL, '2026-11-30 12:24:47.737576+00');
+	('01a22ccd-d71d-704d-8b53-524cf8043956', 'thread', NULL, '01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 'user', '[{"type":"text","text":"Where is Greet?"}]', 15, NULL, '2026-11-30 14:13:37.181161+00'),
+	('reply-01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 'thread', '01a22ccd-d71d-704d-8b53-524cf8043956', '01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 'assistant', '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]', 70, NULL, '2026-11-30 14:13:37.35851+00'),
+	('01a22ccd-d7d8-7382-aba5-309ab53c0dfd', 'thread', 'reply-01a22ccd-d71d-7e82-9327-af74a4ff9ce0', '01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'user', '[{"type":"text","text":"And who calls it?"}]', 17, NULL, '2026-11-30 14:13:37.368595+00'),
+	('reply-01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'thread', '01a22ccd-d7d8-7382-aba5-309ab53c0dfd', '01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'assistant', '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]', 70, NULL, '2026-11-30 14:13:37.59425+00'),
+	('01a22ccd-d8c3-7b89-85fc-573fbcba0491', 'thread', 'reply-01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', '01a22ccd-d8c3-795f-acfb-2e311e977dd4', 'user', '[{"type":"text","text":"What fails?"}]', 11, NULL, '2026-11-30 14:13:37.603157+00'),
+	('reply-01a22ccd-d8c3-795f-acfb-2e311e977dd4', 'thread', '01a22ccd-d8c3-7b89-85fc-573fbcba0491', '01a22ccd-d8c3-795f-acfb-2e311e977dd4', 'assistant', '[{"type":"text","text":"[This answer failed: no such key]"}]', 33, NULL, '2026-11-30 14:13:37.777383+00'),
+	('01a22ccd-d9bf-7c14-9f2d-d4c83b3194eb', NULL, NULL, '01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 'user', '[{"type":"text","text":"What do the notes say?"},{"type":"media","mime_type":"text/plain","name":"notes.txt","ref":{"sha256":"iV4yr6ObTG33LMsiAxHwQGAuz+Yt76YFiAQsk1cq2EI=","size":112000}}]', 22, NULL, '2026-11-30 14:13:37.85535+00'),
+	('reply-01a22ccd-d9bf-7c67-bc24-0199d29a23cc', NULL, '01a22ccd-d9bf-7c14-9f2d-d4c83b3194eb', '01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 'assistant', '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]', 70, NULL, '2026-11-30 14:13:38.055292+00');
 
 
 --
@@ -896,7 +897,7 @@ INSERT INTO public.messages VALUES
 --
 
 INSERT INTO public.processes VALUES
-	('01a22c6a-31b9-7612-92f5-31def05a7ed5', 'up', 'vm', 14638, 'k8a2e314a', '{"k8a2e314a":"739e244a2c442e23"}', '2026-11-30 12:24:46.77783+00', '2026-11-30 12:24:46.77783+00');
+	('01a22ccd-d2b5-7b3e-9a8c-5b7737047cc6', 'up', 'vm', 16840, 'k7abd9716', '{"k7abd9716":"3cffb0260e61832a"}', '2026-11-30 14:13:36.054077+00', '2026-11-30 14:13:36.054077+00');
 
 
 --
@@ -904,7 +905,7 @@ INSERT INTO public.processes VALUES
 --
 
 INSERT INTO public.repositories OVERRIDING SYSTEM VALUE VALUES
-	(1, 'sample', '/srv/code/sample', '{}', false, false, 0, '2026-11-30 12:24:47.15686+00');
+	(1, 'sample', '/srv/code/sample', '{}', false, false, 0, '2026-11-30 14:13:36.949349+00');
 
 
 --
@@ -912,7 +913,7 @@ INSERT INTO public.repositories OVERRIDING SYSTEM VALUE VALUES
 --
 
 INSERT INTO public.repository_credentials VALUES
-	(1, '\x096b3861326533313461809843a479d805c93c5dbf7bb6e06842ca156f5efba5f62c76ebf8bf7895fdd1da2b147b5eb75a15c99cea98b0aeb409c7778895', '2026-11-30 12:24:47.744091+00');
+	(1, '\x096b3761626439373136f8372f1f4cc61cf42a13e5da3e2b2a6a5310f8ed0deb46e496eb2c00f3df4343587f198c1a48640190558835a692388a4ea745a3', '2026-11-30 14:13:38.063235+00');
 
 
 --
@@ -920,7 +921,7 @@ INSERT INTO public.repository_credentials VALUES
 --
 
 INSERT INTO public.repository_refs VALUES
-	(1, 'main', 'c44cb2b66b507ead243197e810d621926f1f2705', '2026-11-30 12:24:47.215198+00');
+	(1, 'main', '44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b', '2026-11-30 14:13:37.025479+00');
 
 
 --
@@ -928,8 +929,8 @@ INSERT INTO public.repository_refs VALUES
 --
 
 INSERT INTO public.resolutions OVERRIDING SYSTEM VALUE VALUES
-	(1, '\x44d8c407998a6e982969b562a5b6ff45a14faa812548a425e7a4003599129b1d', 1, '2026-11-30 12:24:47.290512+00'),
-	(2, '\x44d8c4070483cecd885a2bce016884d3a7a1a1d4d72a80f0253648c8dffb07d6', 2, '2026-11-30 12:24:47.295403+00');
+	(1, '\x1a85f3b37293f18baa06c2ff5a0ba020707aba17a55f4f675a26e34a440abd24', 1, '2026-11-30 14:13:37.092728+00'),
+	(2, '\x1a85f3b3104122fa62182d0d84edcd98df6d909364c9eca241f23de810eaba68', 2, '2026-11-30 14:13:37.098797+00');
 
 
 --
@@ -937,7 +938,7 @@ INSERT INTO public.resolutions OVERRIDING SYSTEM VALUE VALUES
 --
 
 INSERT INTO public.schema_version VALUES
-	(80);
+	(100);
 
 
 --
@@ -945,8 +946,8 @@ INSERT INTO public.schema_version VALUES
 --
 
 INSERT INTO public.source_blobs OVERRIDING SYSTEM VALUE VALUES
-	(1, '\x0087efcd9b7f180a4a0190492dafd9dea7a919ef4efd1056a7c7687f5902cbba', 35, 7264370484678845554, '\x28b52ffd0400110100020612676f2d6d6f646578616d706c652e636f6d2f73616d706c650102000000000033a0c54c', '\x28b52ffd0400190000000000a48caf7d', '\x28b52ffd04001901006d6f64756c65206578616d706c652e636f6d2f73616d706c650a0a676f20312e32360aaa5048dd', '2026-11-30 12:24:47.284767+00'),
-	(2, '\x3124d5b341bb00a3eba034a094ceed39ba109bddcdeddce31d3b78131e01eed1', 122, 7264370484678845554, '\x28b52ffd0400bd0300f286191d40ab0aa04a7a9d4efbf7cb03fb5843a22671bafbb5d1473296196c271fcaffbbaf65f94b0eb8fb7aef2d39c2d832209c45cbe527368328b9201d6877b709db407de0c83b1f8a88cea9525010804baba6d2ac4babaecc5382198ec6434911649a635e734c090500a0a0e540504da7e061b5f309d445e851', '\x28b52ffd04007901000305050d477265657463616c6c734772656574206772656574732e0202010000020c000002010000020c0000020300689aa004', '\x28b52ffd0400b50200a2c4101780c102d537f1fde91a4f985a7616f0ab240db1eb17d8881987a7053032da2c8c1d316e0af7ea80555bbacf42901a3c9278fbabf2fe5af89ccc33a7a0e72b9424e40205004d14190201964abaa586ab0df309cbb6629b', '2026-11-30 12:24:47.284767+00');
+	(1, '\x61cc78d4b0fc740194bf619bbdc8901228b7b5f8e9b90ca7b5baae0a12373cb9', 35, -2553478921108212481, '\x2590020612676f2d6d6f646578616d706c652e636f6d2f73616d706c6501020000000000000000', '\x0308000000', '\x28b52ffd04001901006d6f64756c65206578616d706c652e636f6d2f73616d706c650a0a676f20312e32360aaa5048dd', '2026-11-30 14:13:37.090124+00'),
+	(2, '\xcee3ad64f02a2ff521c54a7267f83d7710033bc7d40c0a0ed325b783c709d914', 122, -2553478921108212481, '\x9001f08f09020605081306051320676f73616d706c65477265657466756e6374696f6e66756e63204772656574282920737472696e67737472696e67547769636566756e63205477696365282920737472696e673265376664336331666363636364383435653432303332616563346662383936010202030004050008080100060007000408000c0c0100060000000000000009', '\x2fb80305050d477265657463616c6c734772656574206772656574732e0202010000020c000002010000020c0000020300', '\x28b52ffd0400b50200a2c4101780c102d537f1fde91a4f985a7616f0ab240db1eb17d8881987a7053032da2c8c1d316e0af7ea80555bbacf42901a3c9278fbabf2fe5af89ccc33a7a0e72b9424e40205004d14190201964abaa586ab0df309cbb6629b', '2026-11-30 14:13:37.090124+00');
 
 
 --
@@ -963,7 +964,7 @@ INSERT INTO public.source_files OVERRIDING SYSTEM VALUE VALUES
 --
 
 INSERT INTO public.streams VALUES
-	('ingest/01a22c6a-3332-74f5-a850-2a3582ee8fd2', 4),
+	('ingest/01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 4),
 	('user/owner', 37);
 
 
@@ -972,11 +973,11 @@ INSERT INTO public.streams VALUES
 --
 
 INSERT INTO public.subjects VALUES
-	('01a22c6a-3332-74f5-a850-2a3582ee8fd2', 'ingest/01a22c6a-3332-74f5-a850-2a3582ee8fd2', 4, '2026-11-30 12:24:47.154576+00', '2026-11-30 12:24:47.338511+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 'user/owner', 12, '2026-11-30 12:24:47.344095+00', '2026-11-30 12:24:47.425792+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 'user/owner', 11, '2026-11-30 12:24:47.430853+00', '2026-11-30 12:24:47.541096+00'),
-	('01a22c6a-34c8-72ec-b976-c80af6ca01b2', 'user/owner', 3, '2026-11-30 12:24:47.560082+00', '2026-11-30 12:24:47.645712+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 'user/owner', 11, '2026-11-30 12:24:47.661299+00', '2026-11-30 12:24:47.737576+00');
+	('01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 'ingest/01a22ccd-d633-7ca7-9e36-0d3f4f85e033', 4, '2026-11-30 14:13:36.947143+00', '2026-11-30 14:13:37.170807+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 'user/owner', 12, '2026-11-30 14:13:37.181161+00', '2026-11-30 14:13:37.35851+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'user/owner', 11, '2026-11-30 14:13:37.368595+00', '2026-11-30 14:13:37.59425+00'),
+	('01a22ccd-d8c3-795f-acfb-2e311e977dd4', 'user/owner', 3, '2026-11-30 14:13:37.603157+00', '2026-11-30 14:13:37.777383+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 'user/owner', 11, '2026-11-30 14:13:37.85535+00', '2026-11-30 14:13:38.055292+00');
 
 
 --
@@ -993,21 +994,21 @@ INSERT INTO public.symbols VALUES
 --
 
 INSERT INTO public.turn_calls VALUES
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 'm0', 'model', 0, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"calls":[{"id":"call-0-0","name":"search_symbols","local":true,"limit":2000000000},{"id":"call-0-1","name":"find_callers","local":true,"limit":2000000000}]}', 0, NULL, '2026-11-30 12:24:47.371046+00', '2026-11-30 12:24:47.375341+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 'call-0-1', 'tool', 0, 2, 'find_callers', '{"name": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:6] in Twice (exact, defined at greet.go:6)\n    func Twice() string","preview":"1 caller"}', 0, NULL, '2026-11-30 12:24:47.375341+00', '2026-11-30 12:24:47.400633+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 'call-0-0', 'tool', 0, 1, 'search_symbols', '{"query": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:4] function Greet (lines 4-4)\n    func Greet() string\n    // Greet greets.","preview":"1 symbol"}', 0, NULL, '2026-11-30 12:24:47.375341+00', '2026-11-30 12:24:47.402192+00'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 'm1', 'model', 1, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"reason":"answered"}', 0, NULL, '2026-11-30 12:24:47.407412+00', '2026-11-30 12:24:47.408009+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 'classify', 'model', -1, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"intent":"research"}', 0, NULL, '2026-11-30 12:24:47.48356+00', '2026-11-30 12:24:47.485011+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 'm0', 'model', 0, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"calls":[{"id":"call-0-0","name":"search_symbols","local":true,"limit":2000000000},{"id":"call-0-1","name":"find_callers","local":true,"limit":2000000000}]}', 0, NULL, '2026-11-30 12:24:47.498629+00', '2026-11-30 12:24:47.500663+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 'call-0-0', 'tool', 0, 1, 'search_symbols', '{"query": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:4] function Greet (lines 4-4)\n    func Greet() string\n    // Greet greets.","preview":"1 symbol"}', 0, NULL, '2026-11-30 12:24:47.500663+00', '2026-11-30 12:24:47.51551+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 'call-0-1', 'tool', 0, 2, 'find_callers', '{"name": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:6] in Twice (exact, defined at greet.go:6)\n    func Twice() string","preview":"1 caller"}', 0, NULL, '2026-11-30 12:24:47.500663+00', '2026-11-30 12:24:47.52076+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 'm1', 'model', 1, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"reason":"answered"}', 0, NULL, '2026-11-30 12:24:47.526725+00', '2026-11-30 12:24:47.52729+00'),
-	('01a22c6a-34c8-72ec-b976-c80af6ca01b2', 'classify', 'model', -1, 0, '', NULL, false, false, 0, 1, 0, 0, 'done', '{"intent":"research"}', 0, NULL, '2026-11-30 12:24:47.591261+00', '2026-11-30 12:24:47.591947+00'),
-	('01a22c6a-34c8-72ec-b976-c80af6ca01b2', 'm0', 'model', 0, 0, '', NULL, false, false, 0, 1, 1, 1, 'running', NULL, 0, NULL, '2026-11-30 12:24:47.632109+00', NULL),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 'm0', 'model', 0, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"calls":[{"id":"call-0-0","name":"search_symbols","local":true,"limit":2000000000},{"id":"call-0-1","name":"find_callers","local":true,"limit":2000000000}]}', 0, NULL, '2026-11-30 12:24:47.69247+00', '2026-11-30 12:24:47.696714+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 'call-0-1', 'tool', 0, 2, 'find_callers', '{"name": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:6] in Twice (exact, defined at greet.go:6)\n    func Twice() string","preview":"1 caller"}', 0, NULL, '2026-11-30 12:24:47.696714+00', '2026-11-30 12:24:47.71154+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 'call-0-0', 'tool', 0, 1, 'search_symbols', '{"query": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:4] function Greet (lines 4-4)\n    func Greet() string\n    // Greet greets.","preview":"1 symbol"}', 0, NULL, '2026-11-30 12:24:47.696714+00', '2026-11-30 12:24:47.714336+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 'm1', 'model', 1, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"reason":"answered"}', 0, NULL, '2026-11-30 12:24:47.721393+00', '2026-11-30 12:24:47.722061+00');
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 'm0', 'model', 0, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"calls":[{"id":"call-0-0","name":"search_symbols","local":true,"limit":2000000000},{"id":"call-0-1","name":"find_callers","local":true,"limit":2000000000}]}', 0, NULL, '2026-11-30 14:13:37.218907+00', '2026-11-30 14:13:37.23381+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 'call-0-0', 'tool', 0, 1, 'search_symbols', '{"query": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:4] function Greet (lines 4-4)\n    func Greet() string\n    // Greet greets.","preview":"1 symbol"}', 0, NULL, '2026-11-30 14:13:37.23381+00', '2026-11-30 14:13:37.288195+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 'call-0-1', 'tool', 0, 2, 'find_callers', '{"name": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:6] in Twice (exact, defined at greet.go:6)\n    func Twice() string","preview":"1 caller"}', 0, NULL, '2026-11-30 14:13:37.23381+00', '2026-11-30 14:13:37.30983+00'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 'm1', 'model', 1, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"reason":"answered"}', 0, NULL, '2026-11-30 14:13:37.327457+00', '2026-11-30 14:13:37.33011+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'classify', 'model', -1, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"intent":"research"}', 0, NULL, '2026-11-30 14:13:37.437518+00', '2026-11-30 14:13:37.446152+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'm0', 'model', 0, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"calls":[{"id":"call-0-0","name":"search_symbols","local":true,"limit":2000000000},{"id":"call-0-1","name":"find_callers","local":true,"limit":2000000000}]}', 0, NULL, '2026-11-30 14:13:37.484279+00', '2026-11-30 14:13:37.488461+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'call-0-0', 'tool', 0, 1, 'search_symbols', '{"query": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:4] function Greet (lines 4-4)\n    func Greet() string\n    // Greet greets.","preview":"1 symbol"}', 0, NULL, '2026-11-30 14:13:37.488461+00', '2026-11-30 14:13:37.515619+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'call-0-1', 'tool', 0, 2, 'find_callers', '{"name": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:6] in Twice (exact, defined at greet.go:6)\n    func Twice() string","preview":"1 caller"}', 0, NULL, '2026-11-30 14:13:37.488461+00', '2026-11-30 14:13:37.519534+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'm1', 'model', 1, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"reason":"answered"}', 0, NULL, '2026-11-30 14:13:37.534918+00', '2026-11-30 14:13:37.535326+00'),
+	('01a22ccd-d8c3-795f-acfb-2e311e977dd4', 'classify', 'model', -1, 0, '', NULL, false, false, 0, 1, 0, 0, 'done', '{"intent":"research"}', 0, NULL, '2026-11-30 14:13:37.676046+00', '2026-11-30 14:13:37.676561+00'),
+	('01a22ccd-d8c3-795f-acfb-2e311e977dd4', 'm0', 'model', 0, 0, '', NULL, false, false, 0, 1, 1, 1, 'running', NULL, 0, NULL, '2026-11-30 14:13:37.755937+00', NULL),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 'm0', 'model', 0, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"calls":[{"id":"call-0-0","name":"search_symbols","local":true,"limit":2000000000},{"id":"call-0-1","name":"find_callers","local":true,"limit":2000000000}]}', 0, NULL, '2026-11-30 14:13:37.943988+00', '2026-11-30 14:13:37.94898+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 'call-0-1', 'tool', 0, 2, 'find_callers', '{"name": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:6] in Twice (exact, defined at greet.go:6)\n    func Twice() string","preview":"1 caller"}', 0, NULL, '2026-11-30 14:13:37.94898+00', '2026-11-30 14:13:37.993262+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 'call-0-0', 'tool', 0, 1, 'search_symbols', '{"query": "Greet"}', true, false, 2000000000, 1, 0, 0, 'done', '{"text":"[sample:main:greet.go:4] function Greet (lines 4-4)\n    func Greet() string\n    // Greet greets.","preview":"1 symbol"}', 0, NULL, '2026-11-30 14:13:37.94898+00', '2026-11-30 14:13:38.001231+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 'm1', 'model', 1, 0, 'scripted', NULL, false, false, 0, 1, 0, 0, 'done', '{"reason":"answered"}', 0, NULL, '2026-11-30 14:13:38.022574+00', '2026-11-30 14:13:38.025349+00');
 
 
 --
@@ -1015,12 +1016,12 @@ INSERT INTO public.turn_calls VALUES
 --
 
 INSERT INTO public.turn_messages VALUES
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 0, '[{"type":"thinking","text":"Let me see."},{"type":"text","text":"I look."},{"type":"tool_use","call_id":"call-0-0","tool":"search_symbols","input":{"query":"Greet"}},{"type":"tool_use","call_id":"call-0-1","tool":"find_callers","input":{"name":"Greet"}}]'),
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 1, '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 0, '[{"type":"thinking","text":"Let me see."},{"type":"text","text":"I look."},{"type":"tool_use","call_id":"call-0-0","tool":"search_symbols","input":{"query":"Greet"}},{"type":"tool_use","call_id":"call-0-1","tool":"find_callers","input":{"name":"Greet"}}]'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 1, '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 0, '[{"type":"thinking","text":"Let me see."},{"type":"text","text":"I look."},{"type":"tool_use","call_id":"call-0-0","tool":"search_symbols","input":{"query":"Greet"}},{"type":"tool_use","call_id":"call-0-1","tool":"find_callers","input":{"name":"Greet"}}]'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 1, '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]');
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 0, '[{"type":"thinking","text":"Let me see."},{"type":"text","text":"I look."},{"type":"tool_use","call_id":"call-0-0","tool":"search_symbols","input":{"query":"Greet"}},{"type":"tool_use","call_id":"call-0-1","tool":"find_callers","input":{"name":"Greet"}}]'),
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 1, '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 0, '[{"type":"thinking","text":"Let me see."},{"type":"text","text":"I look."},{"type":"tool_use","call_id":"call-0-0","tool":"search_symbols","input":{"query":"Greet"}},{"type":"tool_use","call_id":"call-0-1","tool":"find_callers","input":{"name":"Greet"}}]'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 1, '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 0, '[{"type":"thinking","text":"Let me see."},{"type":"text","text":"I look."},{"type":"tool_use","call_id":"call-0-0","tool":"search_symbols","input":{"query":"Greet"}},{"type":"tool_use","call_id":"call-0-1","tool":"find_callers","input":{"name":"Greet"}}]'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 1, '[{"type":"text","text":"Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400]."}]');
 
 
 --
@@ -1028,10 +1029,10 @@ INSERT INTO public.turn_messages VALUES
 --
 
 INSERT INTO public.turns VALUES
-	('01a22c6a-33f0-78e7-9391-1da4270c8883', 'owner', 'thread', '01a22c6a-33f0-7b2c-8b9b-cdcc00c07b6d', 'Where is Greet?', '{}', '{}', '', '', 'done', 'answered', 'research', 'Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].', '[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"}]', NULL, 2, '{"provider_id":"scripted-0","kind":"scripted","model":"scripted"}', 420, 27, 0, 0, '', '', '', -1, NULL, '2026-11-30 12:24:47.363043+00', '2026-11-30 12:24:47.344095+00', '2026-11-30 12:24:47.363043+00', '2026-11-30 12:24:47.425792+00'),
-	('01a22c6a-3446-73ca-af81-1c75109bc1f0', 'owner', 'thread', '01a22c6a-3446-76ce-937d-04f46dc998bd', 'And who calls it?', '{}', '{}', '', '', 'done', 'answered', 'research', 'Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].', '[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"}]', NULL, 2, '{"provider_id":"scripted-0","kind":"scripted","model":"scripted"}', 540, 34, 0, 0, '', '', '', -1, NULL, '2026-11-30 12:24:47.477472+00', '2026-11-30 12:24:47.430853+00', '2026-11-30 12:24:47.477472+00', '2026-11-30 12:24:47.541096+00'),
-	('01a22c6a-34c8-72ec-b976-c80af6ca01b2', 'owner', 'thread', '01a22c6a-34c8-7fab-8953-71b7413f6cd4', 'What fails?', '{}', '{}', '', '', 'failed', 'failed', 'research', '', '[]', NULL, 0, NULL, 0, 0, 0, 0, 'upstream', 'no such key', '', -1, NULL, '2026-11-30 12:24:47.581343+00', '2026-11-30 12:24:47.560082+00', '2026-11-30 12:24:47.581343+00', '2026-11-30 12:24:47.645712+00'),
-	('01a22c6a-352d-726e-9b4e-c9102ab2cb04', 'owner', NULL, '01a22c6a-352d-780e-843c-d26aca71d307', 'What do the notes say?', '{}', '{}', '', '', 'done', 'answered', 'research', 'Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].', '[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"c44cb2b66b507ead243197e810d621926f1f2705"}]', NULL, 2, '{"provider_id":"scripted-0","kind":"scripted","model":"scripted"}', 420, 27, 0, 0, '', '', '', -1, NULL, '2026-11-30 12:24:47.684153+00', '2026-11-30 12:24:47.661299+00', '2026-11-30 12:24:47.684153+00', '2026-11-30 12:24:47.737576+00');
+	('01a22ccd-d71d-7e82-9327-af74a4ff9ce0', 'owner', 'thread', '01a22ccd-d71d-704d-8b53-524cf8043956', 'Where is Greet?', '{}', '{}', '', '', 'done', 'answered', 'research', 'Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].', '[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"}]', NULL, 2, '{"provider_id":"scripted-0","kind":"scripted","model":"scripted"}', 420, 27, 0, 0, '', '', '', -1, NULL, '2026-11-30 14:13:37.204666+00', '2026-11-30 14:13:37.181161+00', '2026-11-30 14:13:37.204666+00', '2026-11-30 14:13:37.35851+00'),
+	('01a22ccd-d7d8-7e5d-8f1b-df858ce6982a', 'owner', 'thread', '01a22ccd-d7d8-7382-aba5-309ab53c0dfd', 'And who calls it?', '{}', '{}', '', '', 'done', 'answered', 'research', 'Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].', '[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"}]', NULL, 2, '{"provider_id":"scripted-0","kind":"scripted","model":"scripted"}', 540, 34, 0, 0, '', '', '', -1, NULL, '2026-11-30 14:13:37.407738+00', '2026-11-30 14:13:37.368595+00', '2026-11-30 14:13:37.407738+00', '2026-11-30 14:13:37.59425+00'),
+	('01a22ccd-d8c3-795f-acfb-2e311e977dd4', 'owner', 'thread', '01a22ccd-d8c3-7b89-85fc-573fbcba0491', 'What fails?', '{}', '{}', '', '', 'failed', 'failed', 'research', '', '[]', NULL, 0, NULL, 0, 0, 0, 0, 'upstream', 'no such key', '', -1, NULL, '2026-11-30 14:13:37.641051+00', '2026-11-30 14:13:37.603157+00', '2026-11-30 14:13:37.641051+00', '2026-11-30 14:13:37.777383+00'),
+	('01a22ccd-d9bf-7c67-bc24-0199d29a23cc', 'owner', NULL, '01a22ccd-d9bf-7c14-9f2d-d4c83b3194eb', 'What do the notes say?', '{}', '{}', '', '', 'done', 'answered', 'research', 'Greet greets [sample:main:greet.go:4], not [sample:main:greet.go:400].', '[{"repo":"sample","version":"main","file":"greet.go","line":4,"symbol":"Greet","verified":true,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"},{"repo":"sample","version":"main","file":"greet.go","line":400,"verified":false,"commit":"44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b"}]', NULL, 2, '{"provider_id":"scripted-0","kind":"scripted","model":"scripted"}', 420, 27, 0, 0, '', '', '', -1, NULL, '2026-11-30 14:13:37.921033+00', '2026-11-30 14:13:37.85535+00', '2026-11-30 14:13:37.921033+00', '2026-11-30 14:13:38.055292+00');
 
 
 --
@@ -1039,7 +1040,7 @@ INSERT INTO public.turns VALUES
 --
 
 INSERT INTO public.value_uses VALUES
-	('user/owner', '\x895e32afa39b4c6df72ccb220311f040602ecfe62defa60588042c93572ad842', '01a22c6a-352d-780e-843c-d26aca71d307');
+	('user/owner', '\x895e32afa39b4c6df72ccb220311f040602ecfe62defa60588042c93572ad842', '01a22ccd-d9bf-7c14-9f2d-d4c83b3194eb');
 
 
 --
@@ -1047,8 +1048,8 @@ INSERT INTO public.value_uses VALUES
 --
 
 INSERT INTO public.version_files VALUES
-	(729473729, 2, 2, ''),
-	(729473729, 1, 1, '');
+	(877645166, 2, 2, ''),
+	(877645166, 1, 1, '');
 
 
 --
@@ -1056,7 +1057,7 @@ INSERT INTO public.version_files VALUES
 --
 
 INSERT INTO public.versions OVERRIDING SYSTEM VALUE VALUES
-	(729473729, 1, 'main', 'c44cb2b66b507ead243197e810d621926f1f2705', '2026-11-30 12:24:47+00', '2026-11-30 12:24:47.299227+00', true, 2, 2, 0, 0, 0);
+	(877645166, 1, 'main', '44dfe6a40567ba43aa1c53520119c2ed8ca4ab5b', '2026-11-30 14:13:36+00', '2026-11-30 14:13:37.100016+00', true, 2, 2, 0, 0, 0, true);
 
 
 --
@@ -1091,14 +1092,14 @@ SELECT pg_catalog.setval('public.source_blobs_id_seq', 2, true);
 -- Name: source_files_id_seq; Type: SEQUENCE SET; Schema: public; Owner: -
 --
 
-SELECT pg_catalog.setval('public.source_files_id_seq', 4, true);
+SELECT pg_catalog.setval('public.source_files_id_seq', 2, true);
 
 
 --
 -- Name: versions_id_seq; Type: SEQUENCE SET; Schema: public; Owner: -
 --
 
-SELECT pg_catalog.setval('public.versions_id_seq', 729473729, true);
+SELECT pg_catalog.setval('public.versions_id_seq', 877645166, true);
 
 
 --
@@ -1812,22 +1813,6 @@ ALTER TABLE ONLY public.repository_refs
 
 ALTER TABLE ONLY public.subjects
     ADD CONSTRAINT subjects_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES public.streams(id);
-
-
---
--- Name: turn_calls turn_calls_turn_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
---
-
-ALTER TABLE ONLY public.turn_calls
-    ADD CONSTRAINT turn_calls_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES public.turns(id) ON DELETE CASCADE;
-
-
---
--- Name: turn_messages turn_messages_turn_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
---
-
-ALTER TABLE ONLY public.turn_messages
-    ADD CONSTRAINT turn_messages_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES public.turns(id) ON DELETE CASCADE;
 
 
 --
