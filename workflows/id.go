@@ -3,7 +3,6 @@ package workflows
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"strings"
 )
 
@@ -22,7 +21,8 @@ func idPart(name string) string {
 		encoded.WriteByte('~')
 		for i := range len(name) {
 			if c := name[i]; c <= ' ' || c > '~' || c == '%' {
-				fmt.Fprintf(&encoded, "%%%02X", c)
+				encoded.WriteByte('%')
+				encoded.WriteString(strings.ToUpper(hex.EncodeToString([]byte{c})))
 			} else {
 				encoded.WriteByte(c)
 			}
