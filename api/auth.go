@@ -30,8 +30,13 @@ var (
 
 // caller is who sent a request; the zero value is nobody.
 type caller struct {
-	id     string
-	bearer bool // by the token itself, not by a cookie
+	domain.Actor
+	bearer bool // by a token, not by a cookie
+}
+
+// theOwner is who has the owner token.
+func theOwner(bearer bool) caller {
+	return caller{domain.Actor{UserID: domain.OwnerID, Name: domain.OwnerID, Role: domain.UserAdmin}, bearer}
 }
 
 const callerKey = "caller"
@@ -54,8 +59,43 @@ func (s *Server) authorize(policy access) gin.HandlerFunc {
 			return
 		}
 		c.Set(callerKey, who)
+		if err := s.admit(c, policy, who); err != nil {
+			s.fail(c, err)
+			return
+		}
 		c.Next()
 	}
+}
+
+var errAdmin = domain.Errorf(domain.CodeForbidden, "only admins may do this")
+
+// admit checks what the policy says of a caller whose credentials are right. The project that
+// a path names is loaded here, once, for the handler.
+func (s *Server) admit(c *gin.Context, policy access, who caller) error {
+	switch policy {
+	case admin, browser:
+		if !who.Admin() {
+			return errAdmin
+		}
+	case member:
+		project, err := s.Projects.Project(c.Request.Context(), c.Param("pid"))
+		if err != nil {
+			return err
+		}
+		if !project.VisibleTo(who.Actor) { // as if it did not exist
+			return domain.NotFound("there is no project %q", c.Param("pid"))
+		}
+		c.Set(projectKey, project)
+	}
+	return nil
+}
+
+const projectKey = "project"
+
+// projectOf gives the project that the path names, where the route's policy is member.
+func projectOf(c *gin.Context) domain.Project {
+	project, _ := c.Value(projectKey).(domain.Project)
+	return project
 }
 
 func (s *Server) identifyCaller(r *http.Request, policy access) (caller, error) {
@@ -70,7 +110,7 @@ func (s *Server) identifyCaller(r *http.Request, policy access) (caller, error) 
 	token, given := bearerToken(r)
 	switch {
 	case given && s.token.matches(token):
-		return caller{id: OwnerID, bearer: true}, nil
+		return theOwner(true), nil
 	case given:
 		return caller{}, errBadToken
 	case policy == probe:
@@ -95,7 +135,7 @@ func (s *Server) signedIn(r *http.Request) (caller, error) {
 	if err != nil || !s.token.verify("session", cookie.Value, s.now()) {
 		return caller{}, domain.Errorf(domain.CodeUnauthorized, "open a sign-in link, which harvest ui prints, or give the owner token as a bearer token")
 	}
-	return caller{id: OwnerID}, nil
+	return theOwner(false), nil
 }
 
 // tokenCheck knows the owner token by its digest, and signs with a key drawn from it.

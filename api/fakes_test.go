@@ -313,3 +313,65 @@ func (fakeDescriber) Describe(name string, input json.RawMessage) string {
 	}
 	return "Using " + name + " with " + string(input)
 }
+
+// fakeProjects keeps groups and projects in memory.
+type fakeProjects struct {
+	mu       sync.Mutex
+	groupsOf map[string][]domain.Group // by user; "": all
+	projects map[string]domain.Project
+}
+
+func newFakeProjects() *fakeProjects {
+	red := domain.Group{ID: "red", Name: "Red", CreatedAt: day}
+	return &fakeProjects{
+		groupsOf: map[string][]domain.Group{"": {red}},
+		projects: map[string]domain.Project{"p1": {ID: "p1", Name: "engine", GroupID: "red", GroupName: "Red", CreatedBy: domain.OwnerID, CreatedAt: day}},
+	}
+}
+
+func (f *fakeProjects) Groups(_ context.Context, userID string) ([]domain.Group, error) {
+	return f.groupsOf[userID], nil
+}
+
+func (f *fakeProjects) Projects(_ context.Context, who domain.Actor) (seen []domain.Project, _ error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.projects {
+		if p.VisibleTo(who) {
+			seen = append(seen, p)
+		}
+	}
+	return seen, nil
+}
+
+func (f *fakeProjects) Project(_ context.Context, id string) (domain.Project, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p, ok := f.projects[id]
+	if !ok {
+		return p, domain.NotFound("there is no project %q", id)
+	}
+	return p, nil
+}
+
+func (f *fakeProjects) CreateProject(_ context.Context, p domain.Project) (domain.Project, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.ID, p.GroupName, p.CreatedAt = fmt.Sprint("p", len(f.projects)+1), "Red", day
+	f.projects[p.ID] = p
+	return p, nil
+}
+
+func (f *fakeProjects) UpdateProject(_ context.Context, id string, name, description *string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.projects[id]
+	if name != nil {
+		p.Name = *name
+	}
+	if description != nil {
+		p.Description = *description
+	}
+	f.projects[id] = p
+	return nil
+}

@@ -53,7 +53,7 @@ func (s *Server) readiness(ctx context.Context, r request[none]) (raw, error) {
 		}
 	}
 	var body any = status{word}
-	if r.caller.id == OwnerID {
+	if r.caller.Admin() {
 		body = struct {
 			Status string        `json:"status"`
 			Checks []checkResult `json:"checks"`

@@ -12,9 +12,6 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// OwnerID is the user whose name all work runs under until people sign in.
-const OwnerID = "owner"
-
 // Turns starts, reads and stops query turns.
 type Turns interface {
 	// StartTurn stores the turn and starts it, or gives the earlier turn of the same
@@ -70,6 +67,20 @@ type Providers interface {
 	Providers(ctx context.Context) ([]domain.ProviderInfo, error)
 }
 
+// Projects keeps groups and projects; whether the caller may see one is the API's to check.
+type Projects interface {
+	// Groups lists all groups by name, or with a user only that person's.
+	Groups(ctx context.Context, userID string) ([]domain.Group, error)
+	// Projects lists what a person may see, by name.
+	Projects(ctx context.Context, who domain.Actor) ([]domain.Project, error)
+	// Project gives a project, or not_found.
+	Project(ctx context.Context, id string) (domain.Project, error)
+	// CreateProject makes a project of the group; not_found where there is none.
+	CreateProject(ctx context.Context, p domain.Project) (domain.Project, error)
+	// UpdateProject changes name or description; nil leaves it.
+	UpdateProject(ctx context.Context, id string, name, description *string) error
+}
+
 // Describer says in one line what a tool call does.
 type Describer interface {
 	Describe(name string, input json.RawMessage) string
@@ -100,6 +111,7 @@ type AuthFeatures struct {
 type Config struct {
 	Turns     Turns
 	Ingests   Ingests
+	Projects  Projects
 	Sources   Sources
 	Graph     Graph
 	Providers Providers

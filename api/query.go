@@ -125,7 +125,7 @@ func (s *Server) start(ctx context.Context, r request[queryRequest]) (domain.Tur
 		return domain.Turn{}, domain.Invalid("Idempotency-Key", "must be a text of at most 255 bytes")
 	}
 	turn, err := s.Turns.StartTurn(ctx, domain.TurnRequest{
-		UserID:         r.caller.id,
+		UserID:         r.caller.UserID,
 		ConversationID: r.body.ConversationID,
 		Query:          r.body.Query,
 		Attachments:    r.body.decoded,

@@ -12,9 +12,11 @@ type access string
 // The policies of routes.
 const (
 	public  access = "public"  // anyone
-	probe   access = "probe"   // anyone; the owner is told more
-	owner   access = "owner"   // the owner's bearer token
-	browser access = "browser" // the owner's bearer token, or the cookie of a sign-in link on a page of ours
+	probe   access = "probe"   // anyone; who has credentials is told more
+	person  access = "person"  // anyone who is signed in; what they see is theirs
+	member  access = "member"  // who may see the project :pid
+	admin   access = "admin"   // admins
+	browser access = "browser" // admins, also by the cookie of a sign-in link on a page of ours
 )
 
 // Limits of a request's body, in bytes.
@@ -32,8 +34,7 @@ type route struct {
 	handler gin.HandlerFunc
 }
 
-// routes is every route of the API. The conversations of the contract come between the turns
-// and the repositories.
+// routes is every route of the API.
 func (s *Server) routes() []route {
 	table := []route{
 		{http.MethodGet, "/health", public, noBody, endpoint(s, http.StatusOK, s.health)},
@@ -42,22 +43,28 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/auth/config", public, noBody, endpoint(s, http.StatusOK, s.authConfig)},
 		{http.MethodGet, "/auth/owner", public, noBody, s.signIn},
 
-		{http.MethodPost, "/query", owner, queryBody, endpoint(s, http.StatusOK, s.query)},
-		{http.MethodPost, "/query/stream", owner, queryBody, stream(s, s.queryStream)},
-		{http.MethodGet, "/turns/:id", owner, noBody, endpoint(s, http.StatusOK, s.turn)},
-		{http.MethodGet, "/turns/:id/events", owner, noBody, stream(s, s.turnEvents)},
-		{http.MethodPost, "/turns/:id/cancel", owner, defaultBody, endpoint(s, http.StatusAccepted, s.cancelTurn)},
-		{http.MethodPost, "/tool-description", owner, defaultBody, endpoint(s, http.StatusOK, s.describeTool)},
-		{http.MethodGet, "/llm/providers", owner, noBody, endpoint(s, http.StatusOK, s.providers)},
+		{http.MethodPost, "/query", person, queryBody, endpoint(s, http.StatusOK, s.query)},
+		{http.MethodPost, "/query/stream", person, queryBody, stream(s, s.queryStream)},
+		{http.MethodGet, "/turns/:id", person, noBody, endpoint(s, http.StatusOK, s.turn)},
+		{http.MethodGet, "/turns/:id/events", person, noBody, stream(s, s.turnEvents)},
+		{http.MethodPost, "/turns/:id/cancel", person, defaultBody, endpoint(s, http.StatusAccepted, s.cancelTurn)},
+		{http.MethodPost, "/tool-description", person, defaultBody, endpoint(s, http.StatusOK, s.describeTool)},
+		{http.MethodGet, "/llm/providers", person, noBody, endpoint(s, http.StatusOK, s.providers)},
 
-		{http.MethodGet, "/repositories", owner, noBody, endpoint(s, http.StatusOK, s.repositories)},
-		{http.MethodPost, "/repositories", owner, defaultBody, endpoint(s, http.StatusAccepted, s.addRepository)},
-		{http.MethodDelete, "/repositories/:name", owner, noBody, endpoint(s, http.StatusOK, s.deleteRepository)},
-		{http.MethodPost, "/repositories/:name/ingest", owner, defaultBody, endpoint(s, http.StatusAccepted, s.ingestRepository)},
-		{http.MethodGet, "/ingests/:id", owner, noBody, endpoint(s, http.StatusOK, s.ingest)},
-		{http.MethodGet, "/ingests/:id/events", owner, noBody, stream(s, s.ingestEvents)},
-		{http.MethodGet, "/graph/:repo/:version", owner, noBody, endpoint(s, http.StatusOK, s.graph)},
-		{http.MethodGet, "/graph/:repo/:version/source", owner, noBody, endpoint(s, http.StatusOK, s.symbolSource)},
+		{http.MethodGet, "/groups", person, noBody, endpoint(s, http.StatusOK, s.groups)},
+		{http.MethodGet, "/projects", person, noBody, endpoint(s, http.StatusOK, s.projects)},
+		{http.MethodPost, "/projects", person, defaultBody, endpoint(s, http.StatusCreated, s.createProject)},
+		{http.MethodGet, "/projects/:pid", member, noBody, endpoint(s, http.StatusOK, s.project)},
+		{http.MethodPut, "/projects/:pid", member, defaultBody, endpoint(s, http.StatusOK, s.updateProject)},
+
+		{http.MethodGet, "/repositories", person, noBody, endpoint(s, http.StatusOK, s.repositories)},
+		{http.MethodPost, "/repositories", admin, defaultBody, endpoint(s, http.StatusAccepted, s.addRepository)},
+		{http.MethodDelete, "/repositories/:name", admin, noBody, endpoint(s, http.StatusOK, s.deleteRepository)},
+		{http.MethodPost, "/repositories/:name/ingest", admin, defaultBody, endpoint(s, http.StatusAccepted, s.ingestRepository)},
+		{http.MethodGet, "/ingests/:id", admin, noBody, endpoint(s, http.StatusOK, s.ingest)},
+		{http.MethodGet, "/ingests/:id/events", admin, noBody, stream(s, s.ingestEvents)},
+		{http.MethodGet, "/graph/:repo/:version", person, noBody, endpoint(s, http.StatusOK, s.graph)},
+		{http.MethodGet, "/graph/:repo/:version/source", person, noBody, endpoint(s, http.StatusOK, s.symbolSource)},
 	}
 	if s.TemporalUI != nil {
 		table = append(table, route{anyMethod, "/temporal/*path", browser, defaultBody, s.temporalUI()})

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fixture struct {
 	engine    *fakeEngine
 	graph     *fakeGraph
+	projects  *fakeProjects
 	providers *fakeProviders
 	server    *api.Server
 	url       string
@@ -38,13 +39,13 @@ type fixture struct {
 
 func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 	t.Helper()
-	f := &fixture{engine: newFakeEngine(), graph: &fakeGraph{read: day}, providers: &fakeProviders{}, log: &lockedBuffer{}}
+	f := &fixture{engine: newFakeEngine(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), providers: &fakeProviders{}, log: &lockedBuffer{}}
 	log, err := obs.New(f.log, obs.FormatJSON, "debug", "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := api.Config{
-		Turns: f.engine, Ingests: f.engine, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
+		Turns: f.engine, Ingests: f.engine, Projects: f.projects, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
 		Log: log, OwnerToken: token,
 	}
 	for _, change := range changes {
@@ -206,7 +207,7 @@ func TestGoldens(t *testing.T) {
 	if got := f.engine.ingests[1]; got.Name != "team/app" || !got.AnyPath {
 		t.Errorf("ingest request %+v", got)
 	}
-	if got := f.engine.ingests[0]; got.Watch != 5*time.Minute || got.Refs[0] != "main" || got.UserID != api.OwnerID {
+	if got := f.engine.ingests[0]; got.Watch != 5*time.Minute || got.Refs[0] != "main" || got.UserID != domain.OwnerID {
 		t.Errorf("add request %+v", got)
 	}
 	if f.engine.deleted[0] != "team/app" {

@@ -18,7 +18,7 @@ func (s *Server) ownTurn(ctx context.Context, who caller, id string) (domain.Tur
 	if err != nil {
 		return domain.Turn{}, err
 	}
-	if turn.UserID != who.id {
+	if turn.UserID != who.UserID {
 		return domain.Turn{}, domain.NotFound("there is no turn %q", id)
 	}
 	return complete(turn), nil
