@@ -23,20 +23,22 @@ const (
 )
 
 var (
-	errNoToken  = domain.Errorf(domain.CodeUnauthorized, "give the owner token as a bearer token; it is in the file owner-token of the data folder")
-	errBadToken = domain.Errorf(domain.CodeUnauthorized, "the owner token is wrong; it is in the file owner-token of the data folder")
+	errNoToken  = domain.Errorf(domain.CodeUnauthorized, "sign in, or give an API key or the owner token as a bearer token; the owner token is in the file owner-token of the data folder")
+	errBadToken = domain.Errorf(domain.CodeUnauthorized, "the bearer token is neither an API key that is good nor the owner token, which is in the file owner-token of the data folder")
 	errTicket   = domain.Errorf(domain.CodeUnauthorized, "the sign-in link is wrong or older than %d hours; print a new one with: harvest ui", int(ticketLife.Hours()))
+	errAdmin    = domain.Errorf(domain.CodeForbidden, "only admins may do this")
 )
 
 // caller is who sent a request; the zero value is nobody.
 type caller struct {
 	domain.Actor
-	bearer bool // by a token, not by a cookie
+	bearer bool             // by a token, not by a cookie
+	fresh  *domain.SignedIn // what the browser is to keep from now on; nil: what it has
 }
 
 // theOwner is who has the owner token.
 func theOwner(bearer bool) caller {
-	return caller{domain.Actor{UserID: domain.OwnerID, Name: domain.OwnerID, Role: domain.UserAdmin}, bearer}
+	return caller{Actor: domain.Actor{UserID: domain.OwnerID, Name: domain.OwnerID, Role: domain.UserAdmin}, bearer: bearer}
 }
 
 const callerKey = "caller"
@@ -46,7 +48,8 @@ func callerOf(c *gin.Context) caller {
 	return who
 }
 
-// authorize lets a request pass that meets the route's policy.
+// authorize lets a request pass that meets the route's policy, and goes on to meet it: one
+// that takes long is ended when the access of its caller ends.
 func (s *Server) authorize(policy access) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		who, err := s.identifyCaller(c.Request, policy)
@@ -54,40 +57,58 @@ func (s *Server) authorize(policy access) gin.HandlerFunc {
 			s.askToSignIn(c)
 			return
 		}
+		if err == nil {
+			c.Set(callerKey, who)
+			err = s.admit(c, policy, who)
+		}
 		if err != nil {
 			s.fail(c, err)
+			s.noteDenied(c, who)
 			return
 		}
-		c.Set(callerKey, who)
-		if err := s.admit(c, policy, who); err != nil {
-			s.fail(c, err)
+		if who.fresh != nil {
+			keepSignedIn(c.Request, c.Writer.Header(), *who.fresh)
+		}
+		if policy == public {
+			c.Next()
 			return
 		}
-		c.Next()
+		s.whileAllowed(c, policy, who)
+		s.noteDone(c, policy, who)
 	}
 }
-
-var errAdmin = domain.Errorf(domain.CodeForbidden, "only admins may do this")
 
 // admit checks what the policy says of a caller whose credentials are right. The project that
 // a path names is loaded here, once, for the handler.
 func (s *Server) admit(c *gin.Context, policy access, who caller) error {
-	switch policy {
-	case admin, browser:
-		if !who.Admin() {
-			return errAdmin
-		}
-	case member:
-		project, err := s.Projects.Project(c.Request.Context(), c.Param("pid"))
-		if err != nil {
-			return err
-		}
-		if !project.VisibleTo(who.Actor) { // as if it did not exist
-			return domain.NotFound("there is no project %q", c.Param("pid"))
-		}
-		c.Set(projectKey, project)
+	project, err := s.allow(c.Request.Context(), policy, who, c.Request.Method, c.Param("pid"))
+	c.Set(projectKey, project)
+	return err
+}
+
+// allow checks what the policy says, and gives the project of that id where it is about one.
+func (s *Server) allow(ctx context.Context, policy access, who caller, method, pid string) (domain.Project, error) {
+	if scope := policy.scopeFor(method); !who.Allows(scope) {
+		return domain.Project{}, domain.Errorf(domain.CodeForbidden, "this API key is not good for %q; make one that is", scope)
 	}
-	return nil
+	switch policy.who {
+	case admins:
+		if !who.Admin() {
+			return domain.Project{}, errAdmin
+		}
+	case members:
+		return s.visibleProject(ctx, pid, who.Actor)
+	}
+	return domain.Project{}, nil
+}
+
+// visibleProject gives a project that a person may see; any other does not exist.
+func (s *Server) visibleProject(ctx context.Context, id string, who domain.Actor) (domain.Project, error) {
+	project, err := s.Projects.Project(ctx, id)
+	if err == nil && !project.VisibleTo(who) {
+		return domain.Project{}, domain.NotFound("there is no project %q", id)
+	}
+	return project, err
 }
 
 const projectKey = "project"
@@ -98,6 +119,8 @@ func projectOf(c *gin.Context) domain.Project {
 	return project
 }
 
+// identifyCaller finds out who sends a request, by a bearer token or by the cookies of a
+// browser that is signed in; of the latter nothing is taken that another site's page sends.
 func (s *Server) identifyCaller(r *http.Request, policy access) (caller, error) {
 	if policy == public {
 		return caller{}, nil
@@ -107,18 +130,30 @@ func (s *Server) identifyCaller(r *http.Request, policy access) (caller, error) 
 			return caller{}, err
 		}
 	}
-	token, given := bearerToken(r)
+	if token, given := bearerToken(r); given {
+		return s.byToken(r.Context(), token)
+	}
+	who, err := s.bySession(r)
 	switch {
-	case given && s.token.matches(token):
-		return theOwner(true), nil
-	case given:
-		return caller{}, errBadToken
+	case err == nil || domain.CodeOf(err) != domain.CodeUnauthorized:
+		return who, err
 	case policy == probe:
 		return caller{}, nil
-	case policy == browser:
-		return s.signedIn(r)
+	case policy == browser && !hasSession(r):
+		return s.byLink(r)
 	}
-	return caller{}, errNoToken
+	return caller{}, err
+}
+
+func (s *Server) byToken(ctx context.Context, token string) (caller, error) {
+	if s.token.matches(token) {
+		return theOwner(true), nil
+	}
+	who, err := s.People.KeyActor(ctx, token)
+	if domain.CodeOf(err) == domain.CodeUnauthorized {
+		err = errBadToken
+	}
+	return caller{Actor: who, bearer: true}, err
 }
 
 func bearerToken(r *http.Request) (string, bool) {
@@ -129,8 +164,8 @@ func bearerToken(r *http.Request) (string, bool) {
 	return strings.TrimSpace(token), true
 }
 
-// signedIn reads the cookie of a sign-in link.
-func (s *Server) signedIn(r *http.Request) (caller, error) {
+// byLink reads the cookie of a sign-in link.
+func (s *Server) byLink(r *http.Request) (caller, error) {
 	cookie, err := r.Cookie(ownerCookie)
 	if err != nil || !s.token.verify("session", cookie.Value, s.now()) {
 		return caller{}, domain.Errorf(domain.CodeUnauthorized, "open a sign-in link, which harvest ui prints, or give the owner token as a bearer token")
@@ -172,5 +207,3 @@ func (t tokenCheck) verify(purpose, proof string, now time.Time) bool {
 	}
 	return hmac.Equal([]byte(proof), []byte(t.sign(purpose, time.Unix(seconds, 0))))
 }
-
-func (s *Server) authConfig(context.Context, request[none]) (AuthInfo, error) { return s.Auth, nil }

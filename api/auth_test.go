@@ -17,7 +17,9 @@ import (
 func TestEveryRouteNeedsTheToken(t *testing.T) {
 	t.Parallel()
 	f := start(t, withTemporal(t, http.NotFoundHandler()))
-	open := map[string]bool{"GET /health": true, "GET /ready": true, "GET /auth/config": true, "GET /openapi.yaml": true, "GET /auth/owner": true, "OPTIONS /temporal-codec/decode": true}
+	open := map[string]bool{"GET /health": true, "GET /ready": true, "GET /auth/config": true, "GET /openapi.yaml": true, "GET /auth/owner": true, "OPTIONS /temporal-codec/decode": true,
+		"POST /auth/register": true, "POST /auth/login": true, "POST /auth/logout": true,
+		"GET /auth/google": true, "GET /auth/google/callback": true, "GET /auth/oidc": true, "GET /auth/oidc/callback": true}
 	routes := f.server.Routes()
 	if len(routes) < 20 {
 		t.Fatalf("only %d routes", len(routes))

@@ -37,6 +37,8 @@ var statuses = map[domain.Code]int{
 	domain.CodeBudgetExhausted: http.StatusTooManyRequests,
 	domain.CodeCanceled:        http.StatusConflict,
 	domain.CodeSuperseded:      http.StatusConflict,
+	domain.CodeTooMany:         http.StatusTooManyRequests,
+	domain.CodeNotConfigured:   http.StatusNotImplemented,
 	domain.CodeInternal:        http.StatusInternalServerError,
 }
 
@@ -82,7 +84,9 @@ func (f *turnFailure) status() int {
 func (s *Server) fail(c *gin.Context, err error) {
 	c.Abort()
 	ctx := c.Request.Context()
-	if ctx.Err() != nil {
+	if errors.Is(context.Cause(ctx), errAccessEnded) {
+		err = errAccessEnded
+	} else if ctx.Err() != nil {
 		c.Status(statusClientGone)
 		return
 	}

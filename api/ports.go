@@ -81,6 +81,69 @@ type Projects interface {
 	UpdateProject(ctx context.Context, id string, name, description *string) error
 }
 
+// People keeps who there is, their groups and their keys.
+type People interface {
+	// Actor gives a person as who acts, or not_found.
+	Actor(ctx context.Context, userID string) (domain.Actor, error)
+	// User gives a person, or not_found.
+	User(ctx context.Context, id string) (domain.User, error)
+	// UpdateUser changes a person's own settings.
+	UpdateUser(ctx context.Context, userID string, c domain.UserChange) error
+	// Users lists the people who signed up, in that order.
+	Users(ctx context.Context) ([]domain.User, error)
+	// SetRole changes what a person may do: not_found, invalid, or conflict for the last admin.
+	SetRole(ctx context.Context, userID string, role domain.UserRole) error
+	// SetGroups makes a person a member of exactly these groups: not_found, or invalid.
+	SetGroups(ctx context.Context, userID string, groupIDs []string) error
+	// CreateGroup makes a group; a taken name is a conflict.
+	CreateGroup(ctx context.Context, name, description string) (domain.Group, error)
+	// DeleteGroup removes a group, or gives not_found; its projects stay, for admins.
+	DeleteGroup(ctx context.Context, id string) error
+	// SetDefaultGroup says whether new people join the group; or not_found.
+	SetDefaultGroup(ctx context.Context, id string, isDefault bool) error
+	// KeyActor gives who acts by an API key, or unauthorized.
+	KeyActor(ctx context.Context, key string) (domain.Actor, error)
+	// CreateKey makes an API key, and gives it with its text, which is not kept.
+	CreateKey(ctx context.Context, n domain.NewAPIKey) (key domain.APIKey, text string, err error)
+	// Keys lists a person's keys.
+	Keys(ctx context.Context, userID string) ([]domain.APIKey, error)
+	// DeleteKey ends a key of a person, or gives not_found.
+	DeleteKey(ctx context.Context, userID, id string) error
+	// FollowAccess calls changed each time that what somebody may do may have changed, on any
+	// server, until ctx ends.
+	FollowAccess(ctx context.Context, changed func())
+}
+
+// SignIn signs people up, in and out; signin.Service does.
+type SignIn interface {
+	// LocalLogin reports whether local accounts can sign in.
+	LocalLogin() bool
+	// Ways lists the providers, with what keeps one from working now.
+	Ways() []domain.SignInWay
+	// Register makes a local account and signs it in: invalid, conflict, forbidden, too_many.
+	Register(ctx context.Context, r domain.Registration) (domain.SignedIn, error)
+	// Login signs a local account in: unauthorized, forbidden, too_many.
+	Login(ctx context.Context, l domain.Login) (domain.SignedIn, error)
+	// Session gives who is signed in, with a fresh token where the old one is used up; or
+	// unauthorized.
+	Session(ctx context.Context, token, session string) (who domain.Actor, fresh *domain.SignedIn, err error)
+	// Logout ends a session on every server at once.
+	Logout(ctx context.Context, token, session string) error
+	// Begin gives where to send a browser, and what it keeps until it is back: not_configured,
+	// unavailable.
+	Begin(ctx context.Context, start domain.SignInStart) (address, keep string, err error)
+	// Finish signs in who comes back: invalid, upstream, conflict, forbidden, unauthorized.
+	Finish(ctx context.Context, end domain.SignInEnd) (domain.SignedIn, error)
+}
+
+// Auditor keeps who was refused what, and who changed or removed what.
+type Auditor interface {
+	// Audit notes a call.
+	Audit(ctx context.Context, e domain.AuditEntry) error
+	// AuditEntries lists the calls that a filter leaves, the newest first.
+	AuditEntries(ctx context.Context, f domain.AuditFilter) ([]domain.AuditEntry, error)
+}
+
 // Describer says in one line what a tool call does.
 type Describer interface {
 	Describe(name string, input json.RawMessage) string
@@ -90,15 +153,19 @@ type Describer interface {
 type Check struct {
 	Name string
 	Test func(ctx context.Context) error
+	// Beside tells that the server is ready without it.
+	Beside bool
 }
 
 // AuthInfo is what GET /auth/config tells a sign-in page.
 type AuthInfo struct {
-	LocalLogin      bool         `json:"local_login"`
-	Google          bool         `json:"google"`
-	OIDC            bool         `json:"oidc"`
-	OIDCDisplayName string       `json:"oidc_display_name"`
-	Features        AuthFeatures `json:"features"`
+	LocalLogin      bool   `json:"local_login"`
+	Google          bool   `json:"google"`
+	OIDC            bool   `json:"oidc"`
+	OIDCDisplayName string `json:"oidc_display_name"`
+	// Unavailable are the providers that are set up, but have not answered yet.
+	Unavailable []string     `json:"unavailable,omitempty"`
+	Features    AuthFeatures `json:"features"`
 }
 
 // AuthFeatures are the parts of the UI that this server can serve.
@@ -107,8 +174,11 @@ type AuthFeatures struct {
 	LXD  bool `json:"lxd"`
 }
 
-// Config is all that the API needs. Every port but TemporalUI and Codec is required.
+// Config is all that the API needs. Every port but SignIn, TemporalUI and Codec is required.
 type Config struct {
+	People    People
+	Auditor   Auditor
+	SignIn    SignIn // nil: nobody signs in, tokens and keys alone open the API
 	Turns     Turns
 	Ingests   Ingests
 	Projects  Projects

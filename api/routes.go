@@ -4,20 +4,56 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// access says who may call a route.
-type access string
+// access says who may call a route, and what an API key must be good for to call it.
+type access struct {
+	who   audience
+	scope domain.KeyScope // "": read to GET, write to do all else
+}
+
+// audience says who may call a route.
+type audience string
+
+const (
+	everyone  audience = "everyone"
+	anyPerson audience = "person"
+	members   audience = "member"
+	admins    audience = "admin"
+)
 
 // The policies of routes.
-const (
-	public  access = "public"  // anyone
-	probe   access = "probe"   // anyone; who has credentials is told more
-	person  access = "person"  // anyone who is signed in; what they see is theirs
-	member  access = "member"  // who may see the project :pid
-	admin   access = "admin"   // admins
-	browser access = "browser" // admins, also by the cookie of a sign-in link on a page of ours
+var (
+	public  = access{who: everyone}                          // anyone; nobody's credentials are looked at
+	probe   = access{who: everyone, scope: domain.ScopeRead} // anyone; who has credentials is told more
+	person  = access{who: anyPerson}                         // anyone who is signed in; what they see is theirs
+	member  = access{who: members}                           // who may see the project :pid
+	admin   = access{who: admins, scope: domain.ScopeAdmin}  // admins
+	browser = access{who: admins, scope: browserScope}       // admins, also by the cookie of a sign-in link on a page of ours
 )
+
+// browserScope is what no API key has: keys open no pages.
+const browserScope domain.KeyScope = "browser"
+
+// by is the policy for keys of another scope.
+func (a access) by(scope domain.KeyScope) access { return access{a.who, scope} }
+
+// scopeFor gives what a key must be good for.
+func (a access) scopeFor(method string) domain.KeyScope {
+	switch {
+	case a.scope != "":
+		return a.scope
+	case safe(method):
+		return domain.ScopeRead
+	}
+	return domain.ScopeWrite
+}
+
+// safe reports whether a method changes nothing.
+func safe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
 
 // Limits of a request's body, in bytes.
 const (
@@ -43,12 +79,25 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/auth/config", public, noBody, endpoint(s, http.StatusOK, s.authConfig)},
 		{http.MethodGet, "/auth/owner", public, noBody, s.signIn},
 
-		{http.MethodPost, "/query", person, queryBody, endpoint(s, http.StatusOK, s.query)},
-		{http.MethodPost, "/query/stream", person, queryBody, stream(s, s.queryStream)},
+		{http.MethodPost, "/auth/register", public, defaultBody, endpoint(s, http.StatusOK, s.register)},
+		{http.MethodPost, "/auth/login", public, defaultBody, endpoint(s, http.StatusOK, s.login)},
+		{http.MethodPost, "/auth/logout", public, noBody, endpoint(s, http.StatusOK, s.logout)},
+		{http.MethodGet, "/auth/google", public, noBody, s.beginSignIn("google")},
+		{http.MethodGet, "/auth/google/callback", public, noBody, s.finishSignIn("google")},
+		{http.MethodGet, "/auth/oidc", public, noBody, s.beginSignIn("oidc")},
+		{http.MethodGet, "/auth/oidc/callback", public, noBody, s.finishSignIn("oidc")},
+		{http.MethodGet, "/auth/me", person, noBody, endpoint(s, http.StatusOK, s.me)},
+		{http.MethodPatch, "/auth/me", person.by(domain.ScopeAccount), defaultBody, endpoint(s, http.StatusOK, s.changeMe)},
+		{http.MethodGet, "/auth/keys", person.by(domain.ScopeAccount), noBody, endpoint(s, http.StatusOK, s.keys)},
+		{http.MethodPost, "/auth/keys", person.by(domain.ScopeAccount), defaultBody, endpoint(s, http.StatusCreated, s.createKey)},
+		{http.MethodDelete, "/auth/keys/:id", person.by(domain.ScopeAccount), noBody, endpoint(s, http.StatusOK, s.deleteKey)},
+
+		{http.MethodPost, "/query", person.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.query)},
+		{http.MethodPost, "/query/stream", person.by(domain.ScopeAsk), queryBody, stream(s, s.queryStream)},
 		{http.MethodGet, "/turns/:id", person, noBody, endpoint(s, http.StatusOK, s.turn)},
 		{http.MethodGet, "/turns/:id/events", person, noBody, stream(s, s.turnEvents)},
-		{http.MethodPost, "/turns/:id/cancel", person, defaultBody, endpoint(s, http.StatusAccepted, s.cancelTurn)},
-		{http.MethodPost, "/tool-description", person, defaultBody, endpoint(s, http.StatusOK, s.describeTool)},
+		{http.MethodPost, "/turns/:id/cancel", person.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusAccepted, s.cancelTurn)},
+		{http.MethodPost, "/tool-description", person.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusOK, s.describeTool)},
 		{http.MethodGet, "/llm/providers", person, noBody, endpoint(s, http.StatusOK, s.providers)},
 
 		{http.MethodGet, "/groups", person, noBody, endpoint(s, http.StatusOK, s.groups)},
@@ -65,6 +114,15 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/ingests/:id/events", admin, noBody, stream(s, s.ingestEvents)},
 		{http.MethodGet, "/graph/:repo/:version", person, noBody, endpoint(s, http.StatusOK, s.graph)},
 		{http.MethodGet, "/graph/:repo/:version/source", person, noBody, endpoint(s, http.StatusOK, s.symbolSource)},
+
+		{http.MethodGet, "/admin/users", admin, noBody, endpoint(s, http.StatusOK, s.users)},
+		{http.MethodPut, "/admin/users/:id/role", admin, defaultBody, endpoint(s, http.StatusOK, s.setRole)},
+		{http.MethodPut, "/admin/users/:id/groups", admin, defaultBody, endpoint(s, http.StatusOK, s.setGroups)},
+		{http.MethodGet, "/admin/groups", admin, noBody, endpoint(s, http.StatusOK, s.allGroups)},
+		{http.MethodPost, "/admin/groups", admin, defaultBody, endpoint(s, http.StatusCreated, s.createGroup)},
+		{http.MethodDelete, "/admin/groups/:id", admin, noBody, endpoint(s, http.StatusOK, s.deleteGroup)},
+		{http.MethodPut, "/admin/groups/:id/default", admin, defaultBody, endpoint(s, http.StatusOK, s.setDefaultGroup)},
+		{http.MethodGet, "/admin/audit", admin, noBody, endpoint(s, http.StatusOK, s.audit)},
 	}
 	if s.TemporalUI != nil {
 		table = append(table, route{anyMethod, "/temporal/*path", browser, defaultBody, s.temporalUI()})

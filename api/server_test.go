@@ -31,6 +31,7 @@ type fixture struct {
 	engine    *fakeEngine
 	graph     *fakeGraph
 	projects  *fakeProjects
+	people    *fakePeople
 	providers *fakeProviders
 	server    *api.Server
 	url       string
@@ -39,13 +40,13 @@ type fixture struct {
 
 func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 	t.Helper()
-	f := &fixture{engine: newFakeEngine(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), providers: &fakeProviders{}, log: &lockedBuffer{}}
+	f := &fixture{engine: newFakeEngine(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
 	log, err := obs.New(f.log, obs.FormatJSON, "debug", "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := api.Config{
-		Turns: f.engine, Ingests: f.engine, Projects: f.projects, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
+		Turns: f.engine, Ingests: f.engine, Projects: f.projects, People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
 		Log: log, OwnerToken: token,
 	}
 	for _, change := range changes {

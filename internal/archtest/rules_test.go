@@ -45,6 +45,7 @@ var rules = []rule{
 	{room: "internal/postgres", own: []string{"internal/domain", "internal/postgres"}, others: []string{"*"}},
 	{room: "internal/config", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/obs", own: []string{"internal/domain"}, others: []string{"*"}},
+	{room: "internal/signin", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/sse", own: []string{"internal/domain"}},
 	{room: "internal/embedded", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/testkit", own: []string{"internal/domain", "internal/embedded", "internal/postgres"}, others: []string{"*"}},

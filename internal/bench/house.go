@@ -148,7 +148,7 @@ func (h *house) startWorker(queues workflows.Queues) error {
 
 func (h *house) serve(code *pg.Store) error {
 	server, err := api.New(api.Config{
-		Turns: h.engine, Ingests: h.engine, Projects: h.front.store, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
+		Turns: h.engine, Ingests: h.engine, Projects: h.front.store, People: h.front.store, Auditor: h.front.store, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
 		Log: zerolog.Nop(), OwnerToken: ownerToken,
 	})
 	if err != nil {

@@ -120,7 +120,7 @@ func (n *node) serve(ctx context.Context, o *nodeOrder) error {
 	}
 	go func() { _ = e.Run(ctx) }() // until the process ends
 	server, err := api.New(api.Config{
-		Turns: e, Ingests: e, Projects: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
+		Turns: e, Ingests: e, Projects: n.store, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
 	})
 	if err != nil {
 		return err

@@ -27,6 +27,8 @@ const (
 	CodeBudgetExhausted Code = "budget_exhausted" // a turn's or a day's budget is used up
 	CodeCanceled        Code = "canceled"         // somebody asked to stop
 	CodeSuperseded      Code = "superseded"       // a later attempt has taken this work over
+	CodeTooMany         Code = "too_many"         // too many attempts; Wait says for how long
+	CodeNotConfigured   Code = "not_configured"   // this server is not set up for it
 	CodeInternal        Code = "internal"         // a fault of ours; the text stays inside
 )
 

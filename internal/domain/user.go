@@ -43,6 +43,21 @@ type NewUser struct {
 	Name     string
 	Provider string
 	Password string // its hash; "" for none
+	// Later refuses somebody who would be the first: forbidden.
+	Later bool
+	// Identity is who the person is elsewhere; the zero value for nobody.
+	Identity Identity
+}
+
+// Identity is a person as a provider of sign-in knows them.
+type Identity struct {
+	Issuer  string // its address
+	Subject string // never used anew by the issuer
+}
+
+// UserChange is what a person changes of themselves; nil leaves a field as it is.
+type UserChange struct {
+	Name, ProjectID, LLMProviderID, LLMModel *string
 }
 
 // Actor is who acts: a person as the database knows them at this moment, by whatever
@@ -51,8 +66,13 @@ type Actor struct {
 	UserID string
 	Name   string
 	Role   UserRole
-	Groups []string // ids
+	Groups []string   // ids
+	KeyID  string     // the API key that it acts by; "" for none
+	Scopes []KeyScope // of that key
 }
+
+// Allows reports whether the credentials are good for a scope: all but API keys are for all.
+func (a Actor) Allows(s KeyScope) bool { return a.KeyID == "" || slices.Contains(a.Scopes, s) }
 
 // Nobody reports whether a is nobody.
 func (a Actor) Nobody() bool { return a.UserID == "" }

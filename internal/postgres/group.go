@@ -59,6 +59,7 @@ func (s *Store) changeGroup(ctx context.Context, doing, sql string, args pgx.Nam
 	if noRows(err) {
 		return domain.NotFound("there is no group %q", id)
 	}
+	s.accessChanged()
 	return failed(doing+" group "+id, err)
 }
 

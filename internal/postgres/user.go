@@ -28,13 +28,15 @@ select`+userColumns+`, coalesce(u.password, '') from users u where lower(u.email
 	sqlNewUser = statement("new user", `
 with made as (
     insert into users (id, email, name, role, provider, password)
-    values (@user, @email, @name, case when exists (select from users where provider <> 'owner') then 'regular' else 'admin' end,
+    values (@user, nullif(@email::text, ''), @name, case when exists (select from users where provider <> 'owner') then 'regular' else 'admin' end,
         @provider, nullif(@password::text, ''))
     returning id
 ), joined as (
     insert into memberships (group_id, user_id) select g.id, made.id from groups g, made where g.is_default
 )
 select id from made`)
+
+	sqlAnybody = statement("ask whether anybody signed up", `select exists (select from users where provider <> 'owner')`)
 
 	sqlSetRole = statement("set a role", `
 update users u set role = @role where u.id = @user and u.provider <> 'owner' and (
@@ -49,23 +51,29 @@ on conflict do nothing`)
 
 	sqlCountGroups = statement("count groups", `select count(*) from groups where id = any(@groups::text[])`)
 
+	sqlNewIdentity = statement("new identity", `insert into identities (issuer, subject, user_id) values (@issuer, @subject, @user)`)
+
 	sqlUpdateUser = statement("update a user", `
 update users set name = coalesce(@name, name), last_project_id = coalesce(@project, last_project_id),
     last_llm_provider_id = coalesce(@provider, last_llm_provider_id), last_llm_model = coalesce(@model, last_llm_model)
 where id = @user returning id`)
 )
 
+var errFirst = domain.Errorf(domain.CodeForbidden, "nobody has signed up yet, and the first to do so must give this server's setup token")
+
 // CreateUser signs a person up. The first person is an admin, all others are regular; each
-// joins the default groups. A taken e-mail address is a conflict.
+// joins the default groups. A taken e-mail address or identity is a conflict.
 func (s *Store) CreateUser(ctx context.Context, n domain.NewUser) (domain.User, error) {
 	id := domain.NewID()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, sqlLockRoles); err != nil {
 			return err
 		}
-		args := pgx.NamedArgs{"user": id, "email": n.Email, "name": n.Name, "provider": n.Provider, "password": n.Password}
-		return tx.QueryRow(ctx, sqlNewUser, args).Scan(&id)
+		return s.signUp(ctx, tx, id, n)
 	})
+	if domain.CodeOf(err) == domain.CodeForbidden {
+		return domain.User{}, err
+	}
 	if uniqueViolation(err) {
 		return domain.User{}, domain.Errorf(domain.CodeConflict, "there is an account with this e-mail address already")
 	}
@@ -73,6 +81,24 @@ func (s *Store) CreateUser(ctx context.Context, n domain.NewUser) (domain.User, 
 		return domain.User{}, failed("create a user", err)
 	}
 	return s.User(ctx, id)
+}
+
+func (s *Store) signUp(ctx context.Context, tx pgx.Tx, id string, n domain.NewUser) error {
+	if n.Later {
+		var anybody bool
+		if err := tx.QueryRow(ctx, sqlAnybody).Scan(&anybody); err != nil {
+			return err
+		}
+		if !anybody {
+			return errFirst
+		}
+	}
+	args := pgx.NamedArgs{"user": id, "email": n.Email, "name": n.Name, "provider": n.Provider, "password": n.Password}
+	if err := tx.QueryRow(ctx, sqlNewUser, args).Scan(&id); err != nil || n.Identity == (domain.Identity{}) {
+		return err
+	}
+	_, err := tx.Exec(ctx, sqlNewIdentity, pgx.NamedArgs{"issuer": n.Identity.Issuer, "subject": n.Identity.Subject, "user": id})
+	return err
 }
 
 // User gives a person, or not_found.
@@ -127,6 +153,7 @@ func (s *Store) SetRole(ctx context.Context, userID string, role domain.UserRole
 	if noRows(err) {
 		return domain.Errorf(domain.CodeConflict, "this is the last admin; make somebody else an admin first")
 	}
+	s.accessChanged()
 	return failed("set the role of "+userID, err)
 }
 
@@ -159,13 +186,12 @@ func (s *Store) SetGroups(ctx context.Context, userID string, groupIDs []string)
 	if domain.CodeOf(err) == domain.CodeInvalid {
 		return err
 	}
+	s.accessChanged()
 	return failed("set the groups of "+userID, err)
 }
 
 // UserChange is what a person changes of themselves; nil leaves a field as it is.
-type UserChange struct {
-	Name, ProjectID, LLMProviderID, LLMModel *string
-}
+type UserChange = domain.UserChange
 
 // UpdateUser changes a person's own settings, or gives not_found.
 func (s *Store) UpdateUser(ctx context.Context, userID string, c UserChange) error {
