@@ -19,8 +19,9 @@ const notRun = "This call was not run."
 func request(d domain.Dialogue, in workflows.GenerateInput, specs []tools.Spec) domain.ModelRequest {
 	data := prompts.SystemData{Repositories: d.Scope.Repositories, Versions: d.Scope.Versions, Tools: !in.Conversational}
 	req := domain.ModelRequest{Model: d.Provider.Model, Messages: dialogue(d), User: d.Turn.UserID}
-	for _, spec := range offered(specs, in) {
+	for _, spec := range offered(specs, in, d.Scope) {
 		data.Cypher = data.Cypher || spec.Name == "run_cypher"
+		data.Skills = data.Skills || spec.Name == tools.ListSkillsName
 		req.Tools = append(req.Tools, spec.ToolSpec)
 	}
 	req.System = prompts.System(data)
@@ -31,14 +32,14 @@ func request(d domain.Dialogue, in workflows.GenerateInput, specs []tools.Spec) 
 }
 
 // offered gives the tools of a round: none for a synthesis, ask_user alone in a
-// conversational turn.
-func offered(specs []tools.Spec, in workflows.GenerateInput) []tools.Spec {
+// conversational turn, those of projects in a project's turns.
+func offered(specs []tools.Spec, in workflows.GenerateInput, scope domain.Scope) []tools.Spec {
 	if in.Synthesis {
 		return nil
 	}
 	var list []tools.Spec
 	for _, spec := range specs {
-		if !in.Conversational || spec.Name == tools.AskUserName {
+		if (!in.Conversational || spec.Name == tools.AskUserName) && (!spec.Project || scope.ProjectID != "") {
 			list = append(list, spec)
 		}
 	}

@@ -182,6 +182,7 @@ type Config struct {
 	Turns     Turns
 	Ingests   Ingests
 	Projects  Projects
+	Skills    Skills
 	Sources   Sources
 	Graph     Graph
 	Providers Providers

@@ -17,6 +17,7 @@ import (
 
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/rs/zerolog"
 )
 
@@ -338,7 +339,7 @@ func FuzzBodies(f *testing.F) {
 	engine := newFakeEngine()
 	engine.onStart = func(id string) { engine.end(id, answered) }
 	server, err := api.New(api.Config{
-		Turns: engine, Ingests: engine, Projects: newFakeProjects(), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
+		Turns: engine, Ingests: engine, Projects: newFakeProjects(), Skills: library.NewSkills(noShelf{}), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
 		Describer: fakeDescriber{}, Log: zerolog.Nop(), OwnerToken: token,
 	})
 	if err != nil {

@@ -124,6 +124,7 @@ func (s *Server) routes() []route {
 		{http.MethodPut, "/admin/groups/:id/default", admin, defaultBody, endpoint(s, http.StatusOK, s.setDefaultGroup)},
 		{http.MethodGet, "/admin/audit", admin, noBody, endpoint(s, http.StatusOK, s.audit)},
 	}
+	table = append(table, s.libraryRoutes()...)
 	if s.TemporalUI != nil {
 		table = append(table, route{anyMethod, "/temporal/*path", browser, defaultBody, s.temporalUI()})
 	}

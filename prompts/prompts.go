@@ -19,6 +19,7 @@ type SystemData struct {
 	Repositories []string // the query is limited to these; empty: all
 	Versions     []string // likewise
 	Cypher       bool     // run_cypher is offered
+	Skills       bool     // list_skills and load_skill are offered
 	Tools        bool     // false for a conversational turn, which has ask_user only
 }
 

@@ -32,8 +32,9 @@ func NewRegistry(tools ...Tool) *Registry {
 	return r
 }
 
-// All gives every tool that reads code, and ask_user. With cypher set, run_cypher as well.
-func All(code Code, cypher Cypher) *Registry {
+// All gives every tool that reads code, those beside them, and ask_user. With cypher set,
+// run_cypher as well.
+func All(code Code, cypher Cypher, beside ...Tool) *Registry {
 	list := []Tool{
 		listRepositories{code}, repositoryOutline{code},
 		searchSymbols{code}, getFileSymbols{code}, getSymbolSource{code}, readFile{code}, searchText{code},
@@ -43,6 +44,7 @@ func All(code Code, cypher Cypher) *Registry {
 	if cypher != nil {
 		list = append(list, runCypher{cypher})
 	}
+	list = append(list, beside...)
 	return NewRegistry(append(list, AskUser{})...)
 }
 

@@ -30,6 +30,9 @@ type Spec struct {
 	// Activity describes a call to people. {field} stands for the input's field; a part in
 	// brackets is left out where a field in it is empty.
 	Activity string
+	// Project says that the tool works on what a project owns: it is offered in the turns of
+	// projects alone.
+	Project bool
 }
 
 // The phase labels of the contract.
@@ -38,6 +41,7 @@ const (
 	PhaseRead   = "Reading source"
 	PhaseTrace  = "Tracing relationships"
 	PhaseAsk    = "Asking you"
+	PhaseSkill  = "Reading playbooks"
 )
 
 const (

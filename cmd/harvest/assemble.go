@@ -22,6 +22,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/knowledge"
 	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
 	"github.com/harvest-engine/harvest/internal/knowledge/lang"
+	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/postgres"
@@ -50,6 +51,7 @@ type assembly struct {
 	closeGraph func(context.Context) error
 	chain      *llm.Chain
 	tools      *tools.Registry
+	skills     *library.Skills
 	keys       worker.Keyring
 	codec      *worker.Codec
 	temporal   sdkclient.Client
@@ -89,6 +91,9 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 		return databaseFault(err)
 	}
 	a.store = postgres.NewStore(a.pool, postgres.WithSealer(seal))
+	if err := a.openLibrary(ctx); err != nil {
+		return err
+	}
 	a.code = pg.New(a.pool, pg.OnSweepError(a.sweepFailed))
 	if a.graph, a.tools, err = a.openGraph(ctx); err != nil {
 		return err

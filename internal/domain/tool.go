@@ -19,6 +19,7 @@ const (
 // Scope limits what the tools of a turn may see.
 type Scope struct {
 	TurnID       string   `json:"turn_id"`
+	CallID       string   `json:"call_id,omitempty"` // the tool call that runs; with TurnID it names the call for ever
 	UserID       string   `json:"user_id"`
 	ProjectID    string   `json:"project_id,omitempty"`
 	Repositories []string `json:"repositories,omitempty"` // empty: all

@@ -16,7 +16,7 @@ const maxHistory = 1000
 
 var (
 	sqlDialogueTurn = statement("read a dialogue's turn", `
-select`+turnColumns+`, t.provider_id, t.model, t.cancel_requested_at is not null, t.digest, t.digest_round
+select`+turnColumns+`, t.provider_id, t.model, t.cancel_requested_at is not null, t.digest, t.digest_round, coalesce(t.project_id, '')
 from turns t where t.id = @turn`)
 
 	// From the person's message up the tree, to the newest summary.
@@ -57,7 +57,7 @@ func (s *Store) Dialogue(ctx context.Context, turnID string) (domain.Dialogue, e
 	args := pgx.NamedArgs{"turn": turnID, "limit": maxHistory}
 	steps := &pgx.Batch{}
 	steps.Queue(sqlDialogueTurn, args).QueryRow(func(row pgx.Row) (err error) {
-		d.Turn, err = scanTurn(beside{row, []any{&d.Provider.ProviderID, &d.Provider.Model, &d.Canceled, &d.Digest, &digestRound}})
+		d.Turn, err = scanTurn(beside{row, []any{&d.Provider.ProviderID, &d.Provider.Model, &d.Canceled, &d.Digest, &digestRound, &d.Scope.ProjectID}})
 		return err
 	})
 	steps.Queue(sqlHistory, args).Query(func(rows pgx.Rows) (err error) {
@@ -83,7 +83,8 @@ func (s *Store) Dialogue(ctx context.Context, turnID string) (domain.Dialogue, e
 		return domain.Dialogue{}, failed("load the dialogue of turn "+turnID, err)
 	}
 	attach(d.Rounds, calls)
-	d.Scope = domain.Scope{TurnID: turnID, UserID: d.Turn.UserID, Repositories: d.Turn.Repositories, Versions: d.Turn.Versions}
+	d.Scope.TurnID, d.Scope.UserID = turnID, d.Turn.UserID
+	d.Scope.Repositories, d.Scope.Versions = d.Turn.Repositories, d.Turn.Versions
 	return d, s.addPast(ctx, &d, past)
 }
 

@@ -23,11 +23,11 @@ with open as (
     from open where c.turn_id = open.id and c.call_id = @call and c.kind = 'tool' and c.status in ('pending', 'running')
     returning c.*
 )
-select`+toolColumns+`, t.user_id, t.repositories, t.versions
+select`+toolColumns+`, t.user_id, coalesce(t.project_id, ''), t.repositories, t.versions
 from claimed c join turns t on t.id = c.turn_id`)
 
 	sqlTool = statement("read a tool call", `
-select`+toolColumns+`, t.user_id, t.repositories, t.versions
+select`+toolColumns+`, t.user_id, coalesce(t.project_id, ''), t.repositories, t.versions
 from turn_calls c join turns t on t.id = c.turn_id
 where c.turn_id = @turn and c.call_id = @call and c.kind = 'tool'`)
 
@@ -76,8 +76,8 @@ func (s *Store) ClaimToolCall(ctx context.Context, turnID, callID string) (domai
 
 func (s *Store) toolCall(ctx context.Context, sql string, args pgx.NamedArgs) (domain.ToolCall, domain.Scope, error) {
 	var scope domain.Scope
-	call, err := scanToolCall(beside{s.pool.QueryRow(ctx, sql, args), []any{&scope.UserID, &scope.Repositories, &scope.Versions}})
-	scope.TurnID = call.TurnID
+	call, err := scanToolCall(beside{s.pool.QueryRow(ctx, sql, args), []any{&scope.UserID, &scope.ProjectID, &scope.Repositories, &scope.Versions}})
+	scope.TurnID, scope.CallID = call.TurnID, call.ID
 	return call, scope, err
 }
 

@@ -1,0 +1,31 @@
+package api
+
+import "net/http"
+
+// libraryBody is room for an artifact of the largest size with its escapes.
+const libraryBody int64 = 16 << 20
+
+// libraryRoutes are the routes of skills, artifacts and memories.
+func (s *Server) libraryRoutes() []route {
+	get, post, put, remove := http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
+	return []route{
+		{get, "/skills", person, noBody, endpoint(s, http.StatusOK, s.skills)},
+		{get, "/skills/:id", person, noBody, endpoint(s, http.StatusOK, s.skill)},
+		{get, "/skills/:id/versions", person, noBody, endpoint(s, http.StatusOK, s.skillVersions)},
+		{get, "/skills/:id/versions/:version", person, noBody, endpoint(s, http.StatusOK, s.skillVersion)},
+		{get, "/skills/:id/diff", person, noBody, endpoint(s, http.StatusOK, s.skillDiff)},
+		{post, "/admin/skills", admin, libraryBody, endpoint(s, http.StatusCreated, s.createSkill)},
+		{put, "/admin/skills/:id", admin, libraryBody, endpoint(s, http.StatusOK, s.updateSkill)},
+		{remove, "/admin/skills/:id", admin, noBody, endpoint(s, http.StatusNoContent, s.deleteSkill)},
+		{post, "/admin/skills/:id/versions/:version/restore", admin, noBody, endpoint(s, http.StatusOK, s.restoreSkill)},
+		{get, "/projects/:pid/skills", member, noBody, endpoint(s, http.StatusOK, s.skills)},
+		{post, "/projects/:pid/skills", member, libraryBody, endpoint(s, http.StatusCreated, s.createSkill)},
+		{get, "/projects/:pid/skills/:sid", member, noBody, endpoint(s, http.StatusOK, s.skill)},
+		{put, "/projects/:pid/skills/:sid", member, libraryBody, endpoint(s, http.StatusOK, s.updateSkill)},
+		{remove, "/projects/:pid/skills/:sid", member, noBody, endpoint(s, http.StatusNoContent, s.deleteSkill)},
+		{get, "/projects/:pid/skills/:sid/versions", member, noBody, endpoint(s, http.StatusOK, s.skillVersions)},
+		{get, "/projects/:pid/skills/:sid/versions/:version", member, noBody, endpoint(s, http.StatusOK, s.skillVersion)},
+		{get, "/projects/:pid/skills/:sid/diff", member, noBody, endpoint(s, http.StatusOK, s.skillDiff)},
+		{post, "/projects/:pid/skills/:sid/versions/:version/restore", member, noBody, endpoint(s, http.StatusOK, s.restoreSkill)},
+	}
+}
