@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
@@ -144,6 +145,45 @@ type Auditor interface {
 	AuditEntries(ctx context.Context, f domain.AuditFilter) ([]domain.AuditEntry, error)
 }
 
+// Conversations keeps conversations and tells what happens in projects; whether the caller may
+// see one is the API's to check.
+type Conversations interface {
+	// Conversations lists a project's or a person's, the one changed last first.
+	Conversations(ctx context.Context, q domain.ConversationQuery) ([]domain.Conversation, error)
+	// SearchConversations looks for words in titles and messages, the best first.
+	SearchConversations(ctx context.Context, q domain.ConversationQuery, words string) ([]domain.Found, error)
+	// CreateConversation makes an empty one.
+	CreateConversation(ctx context.Context, c domain.Conversation) (domain.Conversation, error)
+	// Conversation gives one, or not_found.
+	Conversation(ctx context.Context, id string) (domain.Conversation, error)
+	// Entries gives the messages of the branch that ends with the message, or with "" of the
+	// one in use, oldest first.
+	Entries(ctx context.Context, c domain.Conversation, messageID string) ([]domain.Entry, error)
+	// Attachment gives a file of a message, counted from 0, or not_found.
+	Attachment(ctx context.Context, conversationID, messageID string, n int) (domain.File, error)
+	// RetitleConversation gives it a title of a person's own.
+	RetitleConversation(ctx context.Context, id, title string) error
+	// CutConversation makes the message, "" for none, the end of the branch in use; conflict
+	// while a turn runs.
+	CutConversation(ctx context.Context, id, messageID string) error
+	// BranchConversation makes a new one, c, of the messages up to the given one.
+	BranchConversation(ctx context.Context, from domain.Conversation, messageID string, c domain.Conversation) (domain.Conversation, error)
+	// FollowProject gives the events of a project after a place, as they come.
+	FollowProject(ctx context.Context, q domain.FeedQuery) iter.Seq2[domain.FeedEvent, error]
+	// ProjectUsage sums up what a project's turns took, both days included.
+	ProjectUsage(ctx context.Context, projectID string, from, to time.Time) (domain.ProjectUsage, error)
+}
+
+// Workspaces does what ends or starts work in projects and conversations.
+type Workspaces interface {
+	// DeleteProject ends the project's work and removes it with all it owns.
+	DeleteProject(ctx context.Context, id string) (domain.Removed, error)
+	// DeleteConversation removes a conversation; a turn that runs in it is stopped.
+	DeleteConversation(ctx context.Context, id string) error
+	// AskAgain starts a turn that answers the last question anew, in the name of by.
+	AskAgain(ctx context.Context, c domain.Conversation, by domain.TurnRequest) (domain.Turn, error)
+}
+
 // Describer says in one line what a tool call does.
 type Describer interface {
 	Describe(name string, input json.RawMessage) string
@@ -176,20 +216,22 @@ type AuthFeatures struct {
 
 // Config is all that the API needs. Every port but SignIn, TemporalUI and Codec is required.
 type Config struct {
-	People    People
-	Auditor   Auditor
-	SignIn    SignIn // nil: nobody signs in, tokens and keys alone open the API
-	Turns     Turns
-	Ingests   Ingests
-	Projects  Projects
-	Skills    Skills
-	Sources   Sources
-	Graph     Graph
-	Providers Providers
-	Describer Describer
-	Checks    []Check
-	Auth      AuthInfo
-	Log       zerolog.Logger
+	People        People
+	Auditor       Auditor
+	SignIn        SignIn // nil: nobody signs in, tokens and keys alone open the API
+	Turns         Turns
+	Ingests       Ingests
+	Projects      Projects
+	Conversations Conversations
+	Workspaces    Workspaces
+	Skills        Skills
+	Sources       Sources
+	Graph         Graph
+	Providers     Providers
+	Describer     Describer
+	Checks        []Check
+	Auth          AuthInfo
+	Log           zerolog.Logger
 	// OwnerToken is the secret that every route but the public ones asks for; at least 16 bytes.
 	OwnerToken string
 	// Hosts are the DNS names under which browsers reach the server. IP addresses and

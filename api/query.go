@@ -120,12 +120,14 @@ func (q *queryRequest) decodeAttachments() error {
 
 // start starts the turn of a query, or finds the one of the same Idempotency-Key.
 func (s *Server) start(ctx context.Context, r request[queryRequest]) (domain.Turn, error) {
-	key := r.header.Get("Idempotency-Key")
-	if len(key) > 255 || !plainText(key) {
-		return domain.Turn{}, domain.Invalid("Idempotency-Key", "must be a text of at most 255 bytes")
+	key, err := idempotencyKey(r.header)
+	if err != nil {
+		return domain.Turn{}, err
 	}
 	turn, err := s.Turns.StartTurn(ctx, domain.TurnRequest{
 		UserID:         r.caller.UserID,
+		UserName:       r.caller.Name,
+		ProjectID:      r.project.ID,
 		ConversationID: r.body.ConversationID,
 		Query:          r.body.Query,
 		Attachments:    r.body.decoded,
@@ -190,10 +192,10 @@ func answerOf(turn domain.Turn) (answer, error) {
 
 // queryStream answers POST /query/stream: the turn's events from its first, or after the
 // last one that the client has where it repeats its Idempotency-Key.
-func (s *Server) queryStream(ctx context.Context, r request[queryRequest]) (following, error) {
+func (s *Server) queryStream(ctx context.Context, r request[queryRequest]) (followed, error) {
 	turn, err := s.start(ctx, r)
 	if err != nil {
-		return following{}, err
+		return followed{}, err
 	}
 	return s.followTurn(turn), nil
 }

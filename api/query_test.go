@@ -48,7 +48,7 @@ func TestQueryPassesEverythingOn(t *testing.T) {
 		t.Fatalf("%d, turn %q: %s", resp.StatusCode, resp.Header.Get("X-Turn-Id"), text)
 	}
 	got := f.engine.requests[0]
-	want := domain.TurnRequest{UserID: "owner", ConversationID: "c1", Query: "aé <b>", Repositories: []string{"team/app"}, Versions: []string{"v1"},
+	want := domain.TurnRequest{UserID: "owner", UserName: "owner", ConversationID: "c1", Query: "aé <b>", Repositories: []string{"team/app"}, Versions: []string{"v1"},
 		Attachments: []domain.Attachment{{Name: "n.txt", MimeType: "text/plain; charset=utf-8", Data: []byte("hi")}},
 		Provider:    domain.ProviderSelection{ProviderID: "primary", Model: "m"}, IdempotencyKey: "k1"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -339,7 +339,7 @@ func FuzzBodies(f *testing.F) {
 	engine := newFakeEngine()
 	engine.onStart = func(id string) { engine.end(id, answered) }
 	server, err := api.New(api.Config{
-		Turns: engine, Ingests: engine, Projects: newFakeProjects(), Skills: library.NewSkills(noShelf{}), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
+		Turns: engine, Ingests: engine, Projects: newFakeProjects(), Conversations: newFakeTalks(), Workspaces: newFakeTalks(), Skills: library.NewSkills(noShelf{}), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
 		Describer: fakeDescriber{}, Log: zerolog.Nop(), OwnerToken: token,
 	})
 	if err != nil {

@@ -105,6 +105,11 @@ func (s *Server) routes() []route {
 		{http.MethodPost, "/projects", person, defaultBody, endpoint(s, http.StatusCreated, s.createProject)},
 		{http.MethodGet, "/projects/:pid", member, noBody, endpoint(s, http.StatusOK, s.project)},
 		{http.MethodPut, "/projects/:pid", member, defaultBody, endpoint(s, http.StatusOK, s.updateProject)},
+		{http.MethodDelete, "/projects/:pid", member, noBody, endpoint(s, http.StatusOK, s.deleteProject)},
+		{http.MethodGet, "/projects/:pid/usage", member, noBody, endpoint(s, http.StatusOK, s.projectUsage)},
+		{http.MethodGet, "/projects/:pid/events", member, noBody, s.projectEvents},
+		{http.MethodPost, "/projects/:pid/query", member, queryBody, endpoint(s, http.StatusOK, s.query)},
+		{http.MethodPost, "/projects/:pid/query/stream", member, queryBody, endpoint(s, http.StatusOK, s.projectQueryStream)},
 
 		{http.MethodGet, "/repositories", person, noBody, endpoint(s, http.StatusOK, s.repositories)},
 		{http.MethodPost, "/repositories", admin, defaultBody, endpoint(s, http.StatusAccepted, s.addRepository)},
@@ -125,6 +130,8 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/admin/audit", admin, noBody, endpoint(s, http.StatusOK, s.audit)},
 	}
 	table = append(table, s.libraryRoutes()...)
+	table = append(table, s.conversationRoutes("/conversations", person)...)
+	table = append(table, s.conversationRoutes("/projects/:pid/conversations", member)...)
 	if s.TemporalUI != nil {
 		table = append(table, route{anyMethod, "/temporal/*path", browser, defaultBody, s.temporalUI()})
 	}
@@ -135,6 +142,22 @@ func (s *Server) routes() []route {
 		)
 	}
 	return table
+}
+
+// conversationRoutes are those of a person's own conversations, and of a project's.
+func (s *Server) conversationRoutes(under string, policy access) []route {
+	return []route{
+		{http.MethodGet, under, policy, noBody, endpoint(s, http.StatusOK, s.conversations)},
+		{http.MethodPost, under, policy, defaultBody, endpoint(s, http.StatusCreated, s.createConversation)},
+		{http.MethodGet, under + "/search", policy, noBody, endpoint(s, http.StatusOK, s.searchConversations)},
+		{http.MethodGet, under + "/:cid", policy, noBody, endpoint(s, http.StatusOK, s.conversation)},
+		{http.MethodPut, under + "/:cid", policy, queryBody, endpoint(s, http.StatusOK, s.changeConversation)},
+		{http.MethodDelete, under + "/:cid", policy, noBody, endpoint(s, http.StatusOK, s.deleteConversation)},
+		{http.MethodGet, under + "/:cid/export", policy, noBody, endpoint(s, http.StatusOK, s.exportConversation)},
+		{http.MethodPost, under + "/:cid/branch", policy, defaultBody, endpoint(s, http.StatusCreated, s.branchConversation)},
+		{http.MethodPost, under + "/:cid/retry", policy, defaultBody, endpoint(s, http.StatusAccepted, s.retryConversation)},
+		{http.MethodGet, under + "/:cid/messages/:mid/attachments/:n", policy, noBody, endpoint(s, http.StatusOK, s.attachment)},
+	}
 }
 
 // CodecPath is where payloads are decoded for the Temporal UI. Given to the UI as it stands, a

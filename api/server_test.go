@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/google/go-cmp/cmp"
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -28,6 +29,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // the provider of the sign-in tests tells of each request
+	openapi3filter.RegisterBodyDecoder("text/markdown", openapi3filter.PlainBodyDecoder)
 	goleak.VerifyTestMain(m)
 }
 
@@ -37,6 +39,7 @@ type fixture struct {
 	graph     *fakeGraph
 	projects  *fakeProjects
 	people    *fakePeople
+	talks     *fakeTalks
 	providers *fakeProviders
 	server    *api.Server
 	url       string
@@ -45,13 +48,13 @@ type fixture struct {
 
 func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 	t.Helper()
-	f := &fixture{engine: newFakeEngine(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
+	f := &fixture{engine: newFakeEngine(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), talks: newFakeTalks(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
 	log, err := obs.New(f.log, obs.FormatJSON, "debug", "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := api.Config{
-		Turns: f.engine, Ingests: f.engine, Projects: f.projects, Skills: library.NewSkills(noShelf{}), People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
+		Turns: f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
 		Log: log, OwnerToken: token,
 	}
 	for _, change := range changes {

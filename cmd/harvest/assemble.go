@@ -103,7 +103,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	}
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
-		Turns: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
+		Turns: a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
 		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention,
 		Queues: a.queues, Owner: domain.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
 		TurnLimits: workflows.TurnLimits{

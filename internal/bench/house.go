@@ -81,7 +81,7 @@ func openHouse(ctx context.Context, servers *embedded.Stack, split bool) (h *hou
 	}
 	code := pg.New(h.front.pool)
 	h.engine, err = engine.New(ctx, engine.Config{
-		Temporal: h.front.client, Namespace: "default", Turns: h.front.store, Ingests: h.front.store, Events: h.front.store,
+		Temporal: h.front.client, Namespace: "default", Turns: h.front.store, Projects: h.front.store, Ingests: h.front.store, Events: h.front.store,
 		Repositories: code, House: h.front.store, Queues: queues, Owner: domain.OwnerID, Log: zerolog.Nop(),
 	})
 	if err != nil {
@@ -148,7 +148,7 @@ func (h *house) startWorker(queues workflows.Queues) error {
 
 func (h *house) serve(code *pg.Store) error {
 	server, err := api.New(api.Config{
-		Turns: h.engine, Ingests: h.engine, Projects: h.front.store, People: h.front.store, Auditor: h.front.store, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
+		Turns: h.engine, Ingests: h.engine, Projects: h.front.store, Conversations: h.front.store, Workspaces: h.engine, People: h.front.store, Auditor: h.front.store, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
 		Log: zerolog.Nop(), OwnerToken: ownerToken,
 	})
 	if err != nil {

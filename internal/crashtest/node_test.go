@@ -70,7 +70,7 @@ func (o *nodeOrder) open(ctx context.Context, log zerolog.Logger) (*node, error)
 
 func (n *node) engine(ctx context.Context, o *nodeOrder) (*engine.Engine, error) {
 	return engine.New(ctx, engine.Config{
-		Temporal: n.client, Namespace: o.Namespace, Turns: n.store, Ingests: n.store, Events: n.store, Queues: n.queues,
+		Temporal: n.client, Namespace: o.Namespace, Turns: n.store, Projects: n.store, Ingests: n.store, Events: n.store, Queues: n.queues,
 		Repositories: noRepositories{}, House: n.store, Owner: o.Owner, Log: n.log,
 	})
 }
@@ -120,7 +120,7 @@ func (n *node) serve(ctx context.Context, o *nodeOrder) error {
 	}
 	go func() { _ = e.Run(ctx) }() // until the process ends
 	server, err := api.New(api.Config{
-		Turns: e, Ingests: e, Projects: n.store, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
+		Turns: e, Ingests: e, Projects: n.store, Conversations: n.store, Workspaces: e, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
 	})
 	if err != nil {
 		return err

@@ -52,6 +52,7 @@ type Config struct {
 	Temporal     Temporal
 	Namespace    string // of Temporal
 	Turns        TurnStore
+	Projects     ProjectStore
 	Ingests      IngestStore
 	Events       EventLog
 	Repositories RepositoryStore

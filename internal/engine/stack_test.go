@@ -132,7 +132,7 @@ func newStackOn(t *testing.T, queues workflows.Queues) *stack {
 	})
 	s.startWorker(t)
 	s.Engine, err = engine.New(ctx, engine.Config{
-		Temporal: client, Namespace: servers.TemporalNamespace, Turns: s.store, Ingests: s.store, Events: s.store, Repositories: s.repositories, House: s.store,
+		Temporal: client, Namespace: servers.TemporalNamespace, Turns: s.store, Projects: s.store, Ingests: s.store, Events: s.store, Repositories: s.repositories, House: s.store,
 		Queues: queues, Owner: "owner", Log: log,
 	})
 	if err != nil {

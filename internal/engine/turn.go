@@ -59,7 +59,7 @@ func (e *Engine) launchTurn(ctx context.Context, turn domain.Turn) error {
 		workflow: workflows.TurnQuery.Name,
 		input:    workflows.TurnInput{TurnID: turn.ID, Queues: e.Queues, Limits: e.TurnLimits},
 		labels: labels{
-			kind: "turn", user: turn.UserID, conversation: turn.ConversationID,
+			kind: "turn", user: turn.UserID, project: turn.ProjectID, conversation: turn.ConversationID,
 			subject: turn.ID, repositories: turn.Repositories,
 		},
 		memo:    map[string]any{"turn_id": turn.ID, "conversation_id": turn.ConversationID},

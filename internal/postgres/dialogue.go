@@ -125,7 +125,7 @@ func (s *Store) addPast(ctx context.Context, d *domain.Dialogue, past []pastMess
 			d.Summary, d.History = m.summary, nil
 			continue
 		}
-		blocks, err := s.blocks(ctx, streamOf(d.Turn.UserID), m.content)
+		blocks, err := s.blocks(ctx, feedOf(d.Turn.ProjectID, d.Turn.UserID), m.content)
 		if err != nil {
 			return fmt.Errorf("load the dialogue of turn %s: %w", d.Turn.ID, err)
 		}
