@@ -61,7 +61,7 @@ func (s *Server) note(c *gin.Context, who caller, outcome domain.Outcome) {
 	defer cancel()
 	err := s.Auditor.Audit(ctx, domain.AuditEntry{
 		UserID: who.UserID, UserName: who.Name, KeyID: who.KeyID, Method: c.Request.Method, Route: c.FullPath(),
-		Path: c.Request.URL.EscapedPath(), ProjectID: c.Param("pid"), Outcome: outcome, Status: c.Writer.Status(),
+		Path: c.Request.URL.EscapedPath(), ProjectID: concerned(c), Outcome: outcome, Status: c.Writer.Status(),
 		Address: addressOf(c.Request), RequestID: obs.From(ctx).RequestID,
 	})
 	if err != nil {
@@ -148,4 +148,12 @@ func auditFilter(q url.Values) (f domain.AuditFilter, err error) {
 		}
 	}
 	return f, nil
+}
+
+// concerned gives the project that a request is about, as far as its path or its policy tells.
+func concerned(c *gin.Context) string {
+	if pid := c.Param("pid"); pid != "" {
+		return pid
+	}
+	return projectOf(c).ID
 }

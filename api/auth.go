@@ -81,13 +81,14 @@ func (s *Server) authorize(policy access) gin.HandlerFunc {
 // admit checks what the policy says of a caller whose credentials are right. The project that
 // a path names is loaded here, once, for the handler.
 func (s *Server) admit(c *gin.Context, policy access, who caller) error {
-	project, err := s.allow(c.Request.Context(), policy, who, c.Request.Method, c.Param("pid"))
+	project, err := s.allow(c.Request.Context(), policy, who, c.Request.Method, policy.subject(c))
 	c.Set(projectKey, project)
 	return err
 }
 
-// allow checks what the policy says, and gives the project of that id where it is about one.
-func (s *Server) allow(ctx context.Context, policy access, who caller, method, pid string) (domain.Project, error) {
+// allow checks what the policy says of a project or an artifact of that id, and gives the
+// project that it is about.
+func (s *Server) allow(ctx context.Context, policy access, who caller, method, id string) (domain.Project, error) {
 	if scope := policy.scopeFor(method); !who.Allows(scope) {
 		return domain.Project{}, domain.Errorf(domain.CodeForbidden, "this API key is not good for %q; make one that is", scope)
 	}
@@ -97,7 +98,9 @@ func (s *Server) allow(ctx context.Context, policy access, who caller, method, p
 			return domain.Project{}, errAdmin
 		}
 	case members:
-		return s.visibleProject(ctx, pid, who.Actor)
+		return s.visibleProject(ctx, id, who.Actor)
+	case sharers:
+		return s.artifactProject(ctx, id, who.Actor)
 	}
 	return domain.Project{}, nil
 }
@@ -111,9 +114,28 @@ func (s *Server) visibleProject(ctx context.Context, id string, who domain.Actor
 	return project, err
 }
 
+// artifactProject gives the project of an artifact that a person may see; any other artifact
+// does not exist.
+func (s *Server) artifactProject(ctx context.Context, id string, who domain.Actor) (domain.Project, error) {
+	missing := domain.NotFound("there is no artifact %q", id)
+	pid, err := s.Artifacts.ProjectOf(ctx, id)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return domain.Project{}, missing
+	}
+	if err != nil {
+		return domain.Project{}, err
+	}
+	project, err := s.visibleProject(ctx, pid, who)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		err = missing
+	}
+	return project, err
+}
+
 const projectKey = "project"
 
-// projectOf gives the project that the path names, where the route's policy is member.
+// projectOf gives the project that the path names, where the route's policy is member, or
+// that of the artifact, where it is shared.
 func projectOf(c *gin.Context) domain.Project {
 	project, _ := c.Value(projectKey).(domain.Project)
 	return project

@@ -20,6 +20,7 @@ import (
 )
 
 var contract = sync.OnceValues(func() (*openapi3.T, error) {
+	openapi3filter.RegisterBodyDecoder("text/markdown", openapi3filter.FileBodyDecoder)
 	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -30,3 +31,35 @@ func (noShelf) SkillVersion(context.Context, string, int) (domain.Revision, erro
 	return domain.Revision{}, errNoShelf
 }
 func (noShelf) SeedSkills(context.Context, []domain.Skill) error { return errNoShelf }
+
+// An artifact "of-p1" is taken for one of the project p1.
+func (noShelf) ArtifactProject(_ context.Context, id string) (string, error) {
+	if pid, is := strings.CutPrefix(id, "of-"); is {
+		return pid, nil
+	}
+	return "", errNoShelf
+}
+func (noShelf) Artifacts(context.Context, string) ([]domain.Artifact, error) { return nil, nil }
+func (noShelf) Artifact(context.Context, string) (domain.Artifact, error) {
+	return domain.Artifact{}, errNoShelf
+}
+func (noShelf) CreateArtifact(context.Context, domain.Artifact, domain.Author) (domain.Artifact, error) {
+	return domain.Artifact{}, errNoShelf
+}
+func (noShelf) ReviseArtifact(context.Context, domain.Artifact, domain.Author, int) (domain.Artifact, error) {
+	return domain.Artifact{}, errNoShelf
+}
+func (noShelf) DeleteArtifact(context.Context, string) error { return errNoShelf }
+func (noShelf) ArtifactVersions(context.Context, string) ([]domain.Revision, error) {
+	return nil, errNoShelf
+}
+func (noShelf) ArtifactVersion(context.Context, string, int) (domain.Revision, error) {
+	return domain.Revision{}, errNoShelf
+}
+func (noShelf) ClaimRendering(context.Context) (domain.Rendering, bool, error) {
+	return domain.Rendering{}, false, nil
+}
+func (noShelf) SaveRendering(context.Context, string, int, domain.Rendered) error { return errNoShelf }
+func (noShelf) Rendering(context.Context, string, int) (domain.Rendered, error) {
+	return domain.Rendered{}, errNoShelf
+}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -24,8 +25,16 @@ func withLibrary(t *testing.T) (change func(*api.Config), project string) {
 	if err := skills.Seed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	artifacts := library.NewArtifacts(store)
+	ctx, cancel := context.WithCancel(context.Background())
+	rendering := make(chan struct{})
+	go func() {
+		defer close(rendering)
+		artifacts.Render(ctx, func(err error) { t.Error(err) })
+	}()
+	t.Cleanup(func() { cancel(); <-rendering })
 	return func(cfg *api.Config) {
-		cfg.Projects, cfg.Skills = store, skills
+		cfg.Projects, cfg.Skills, cfg.Artifacts = store, skills, artifacts
 	}, p.ID
 }
 
@@ -96,4 +105,60 @@ func TestSkillRoutes(t *testing.T) {
 		{"DELETE", of + "/{id}", "", 204, ""},
 		{"GET", "/projects/none/skills", "", 404, "no project"},
 	})
+}
+
+func TestArtifactRoutes(t *testing.T) {
+	t.Parallel()
+	change, project := withLibrary(t)
+	f := start(t, change)
+	of := "/projects/" + project + "/artifacts"
+	f.walk(t, []step{
+		{"GET", of, "", 200, `[]`},
+		{"POST", of, `{"title":"Guide","kind":"markdown","content":"one\ntwo\n"}`, 201, `"kind":"markdown"`},
+		{"GET", "/artifacts/{id}", "", 200, `"content":"one\ntwo\n"`},
+		{"GET", of, "", 200, `"title":"Guide"`},
+		{"PUT", "/artifacts/{id}", `{"title":"Guide","kind":"markdown","content":"one\n2\n"}`, 200, `"version":2`},
+		{"PUT", "/artifacts/{id}", `{"content":"x","version":1}`, 409, "newer version"},
+		{"PUT", "/artifacts/{id}", `{"kind":"pdf","content":"x"}`, 400, "kind: is markdown"},
+		{"PUT", "/artifacts/{id}", `{}`, 400, "give a title"},
+		{"GET", "/artifacts/{id}/versions", "", 200, `"author":"owner"`},
+		{"GET", "/artifacts/{id}/versions/1", "", 200, `one\ntwo`},
+		{"GET", "/artifacts/{id}/diff?from=1&to=2", "", 200, `-two\n+2`},
+		{"POST", "/artifacts/{id}/versions/1/restore", "", 200, `"version":3`},
+		{"GET", "/artifacts/{id}/download", "", 200, "one\ntwo\n"},
+		{"GET", "/artifacts/{id}/download?version=2", "", 200, "one\n2\n"},
+		{"GET", "/artifacts/{id}/download?version=9", "", 404, "no version 9"},
+		{"DELETE", "/artifacts/{id}", "", 204, ""},
+		{"GET", "/artifacts/{id}", "", 404, "no artifact"},
+
+		{"POST", of, `{"title":"Net","kind":"terraform","content":"{\"../main.tf\":\"x\"}"}`, 400, "content: has the path"},
+		{"POST", of, `{"title":"Net","kind":"zip","content":"x"}`, 400, "kind: must be"},
+		{"POST", of, `{"title":" ","kind":"context","content":"x"}`, 400, "title: must be"},
+		{"POST", of, `{"title":"Big","kind":"context","content":"` + strings.Repeat("x", domain.MaxArtifactBytes+1) + `"}`, 413, "2097152 bytes"},
+		{"POST", of, `{"title":"Net","kind":"terraform","content":"{\"main.tf\":\"x\"}"}`, 201, `"terraform"`},
+	})
+}
+
+func TestDownloads(t *testing.T) {
+	t.Parallel()
+	change, project := withLibrary(t)
+	f := start(t, change)
+	for _, c := range []struct{ kind, content, media, name, begins string }{
+		{"markdown", "# A", "text/markdown; charset=utf-8", "release-notes.md", "# A"},
+		{"context", "a", "text/markdown; charset=utf-8", "release-notes.md", "a"},
+		{"pdf", "# A", "application/pdf", "release-notes.pdf", "%PDF-"},
+		{"terragrunt", `{"a.hcl":"x"}`, "application/json", "release-notes.json", "{"},
+	} {
+		body, _ := json.Marshal(map[string]string{"title": "Release / notes", "kind": c.kind, "content": c.content})
+		_, text := f.call(t, "POST", "/projects/"+project+"/artifacts", string(body))
+		var made struct{ ID string }
+		if err := json.Unmarshal([]byte(text), &made); err != nil {
+			t.Fatal(err, text)
+		}
+		resp, file := f.call(t, "GET", "/artifacts/"+made.ID+"/download", "")
+		if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != c.media || !strings.HasPrefix(file, c.begins) ||
+			resp.Header.Get("Content-Disposition") != "attachment; filename="+c.name {
+			t.Errorf("%s: %d %v %.20q", c.kind, resp.StatusCode, resp.Header, file)
+		}
+	}
 }

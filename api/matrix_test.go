@@ -30,9 +30,9 @@ func TestAccessMatrix(t *testing.T) {
 	f := start(t, withTemporal(t, http.NotFoundHandler()))
 	all := domain.KeyScopes()
 	bearer := func(key string) string { return "Authorization: Bearer " + key }
-	own := strings.NewReplacer(":pid", "p1", "*path", "x", ":", "x-")
-	foreign := strings.NewReplacer(":pid", "p2", "*path", "x", ":", "x-")
-	missing := strings.NewReplacer(":pid", "p-none", "*path", "x", ":", "x-")
+	own := strings.NewReplacer(":pid", "p1", "/artifacts/:id", "/artifacts/of-p1", "*path", "x", ":", "x-")
+	foreign := strings.NewReplacer(":pid", "p2", "/artifacts/:id", "/artifacts/of-p2", "*path", "x", ":", "x-")
+	missing := strings.NewReplacer(":pid", "p-none", "/artifacts/:id", "/artifacts/of-none", "*path", "x", ":", "x-")
 	f.projects.projects["p2"] = domain.Project{ID: "p2", Name: "other", GroupID: "blue", CreatedBy: domain.OwnerID, CreatedAt: day}
 	regular := func(r api.RouteAccess) []int {
 		if r.Who == "admin" {
@@ -41,7 +41,7 @@ func TestAccessMatrix(t *testing.T) {
 		return passes
 	}
 	invisible := func(r api.RouteAccess) []int {
-		if r.Who == "member" {
+		if r.Who == "member" || r.Who == "artifact" {
 			return refused(http.StatusNotFound)
 		}
 		return regular(r)
@@ -144,7 +144,7 @@ func TestEveryRouteHasAPolicy(t *testing.T) {
 		t.Errorf("a route without a policy: %v", err)
 	}
 	for _, r := range f.server.Access() {
-		if !slices.Contains([]string{"everyone", "person", "member", "admin"}, r.Who) || r.Scope == "" {
+		if !slices.Contains([]string{"everyone", "person", "member", "artifact", "admin"}, r.Who) || r.Scope == "" {
 			t.Errorf("%s %s is for %q by keys of %q", r.Method, r.Path, r.Who, r.Scope)
 		}
 		if strings.Contains(r.Path, ":pid") != (r.Who == "member") {

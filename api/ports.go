@@ -225,6 +225,7 @@ type Config struct {
 	Conversations Conversations
 	Workspaces    Workspaces
 	Skills        Skills
+	Artifacts     Artifacts
 	Sources       Sources
 	Graph         Graph
 	Providers     Providers

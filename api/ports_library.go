@@ -22,3 +22,27 @@ type Skills interface {
 	Diff(ctx context.Context, projectID, id string, from, to int) (domain.Difference, error)
 	Restore(ctx context.Context, projectID, id string, version int, author string) error
 }
+
+// Artifacts keeps documents and bundles. Whether the caller may see an artifact's project is
+// the API's to check, beforehand.
+type Artifacts interface {
+	// List gives a project's artifacts, the one changed last first, without contents.
+	List(ctx context.Context, projectID string) ([]domain.Artifact, error)
+	// Get gives an artifact with its content, or not_found, as do those below.
+	Get(ctx context.Context, id string) (domain.Artifact, error)
+	// ProjectOf gives the id of the project that an artifact belongs to.
+	ProjectOf(ctx context.Context, id string) (string, error)
+	// Create keeps an artifact; invalid or too_large where it is unfit.
+	Create(ctx context.Context, a domain.Artifact, by domain.Author) (domain.Artifact, error)
+	// Update makes a new version; a conflict where it does not build on the newest.
+	Update(ctx context.Context, id string, change domain.ArtifactChange) (domain.Artifact, error)
+	Delete(ctx context.Context, id string) error
+	Versions(ctx context.Context, id string) ([]domain.Revision, error)
+	Version(ctx context.Context, id string, version int) (domain.Revision, error)
+	// Diff compares two versions; unprocessable where they are too long for it.
+	Diff(ctx context.Context, id string, from, to int) (domain.Difference, error)
+	Restore(ctx context.Context, id string, version int, by domain.Author) (domain.Artifact, error)
+	// Download gives a version as a file, 0 for the newest; unavailable while a PDF is still
+	// being rendered.
+	Download(ctx context.Context, id string, version int) (domain.Download, error)
+}

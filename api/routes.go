@@ -21,6 +21,7 @@ const (
 	anyPerson audience = "person"
 	members   audience = "member"
 	admins    audience = "admin"
+	sharers   audience = "artifact"
 )
 
 // The policies of routes.
@@ -29,6 +30,7 @@ var (
 	probe   = access{who: everyone, scope: domain.ScopeRead} // anyone; who has credentials is told more
 	person  = access{who: anyPerson}                         // anyone who is signed in; what they see is theirs
 	member  = access{who: members}                           // who may see the project :pid
+	shared  = access{who: sharers}                           // who may see the project of the artifact :id
 	admin   = access{who: admins, scope: domain.ScopeAdmin}  // admins
 	browser = access{who: admins, scope: browserScope}       // admins, also by the cookie of a sign-in link on a page of ours
 )
@@ -38,6 +40,14 @@ const browserScope domain.KeyScope = "browser"
 
 // by is the policy for keys of another scope.
 func (a access) by(scope domain.KeyScope) access { return access{a.who, scope} }
+
+// subject gives the id that a path names and that the policy is about; "" for none.
+func (a access) subject(c *gin.Context) string {
+	if a.who == sharers {
+		return c.Param("id")
+	}
+	return c.Param("pid")
+}
 
 // scopeFor gives what a key must be good for.
 func (a access) scopeFor(method string) domain.KeyScope {

@@ -27,5 +27,16 @@ func (s *Server) libraryRoutes() []route {
 		{get, "/projects/:pid/skills/:sid/versions/:version", member, noBody, endpoint(s, http.StatusOK, s.skillVersion)},
 		{get, "/projects/:pid/skills/:sid/diff", member, noBody, endpoint(s, http.StatusOK, s.skillDiff)},
 		{post, "/projects/:pid/skills/:sid/versions/:version/restore", member, noBody, endpoint(s, http.StatusOK, s.restoreSkill)},
+
+		{get, "/projects/:pid/artifacts", member, noBody, endpoint(s, http.StatusOK, s.artifacts)},
+		{post, "/projects/:pid/artifacts", member, libraryBody, endpoint(s, http.StatusCreated, s.createArtifact)},
+		{get, "/artifacts/:id", shared, noBody, endpoint(s, http.StatusOK, s.artifact)},
+		{put, "/artifacts/:id", shared, libraryBody, endpoint(s, http.StatusOK, s.updateArtifact)},
+		{remove, "/artifacts/:id", shared, noBody, endpoint(s, http.StatusNoContent, s.deleteArtifact)},
+		{get, "/artifacts/:id/download", shared, noBody, endpoint(s, http.StatusOK, s.downloadArtifact)},
+		{get, "/artifacts/:id/versions", shared, noBody, endpoint(s, http.StatusOK, s.artifactVersions)},
+		{get, "/artifacts/:id/versions/:version", shared, noBody, endpoint(s, http.StatusOK, s.artifactVersion)},
+		{post, "/artifacts/:id/versions/:version/restore", shared, noBody, endpoint(s, http.StatusOK, s.restoreArtifact)},
+		{get, "/artifacts/:id/diff", shared, noBody, endpoint(s, http.StatusOK, s.artifactDiff)},
 	}
 }

@@ -67,9 +67,9 @@ func (s *Server) whileAllowed(c *gin.Context, policy access, who caller) {
 		c.Request = outer // a handler that panicked is answered for below
 		cancel(nil)
 	}()
-	request, pid := outer.WithContext(ctx), c.Param("pid")
+	request, id := outer.WithContext(ctx), policy.subject(c)
 	timer := s.watches.begin(s.accessEvery, func() bool {
-		err := s.stillAllowed(request, policy, who, pid)
+		err := s.stillAllowed(request, policy, who, id)
 		if err != nil && ctx.Err() == nil {
 			s.Log.Info().Ctx(ctx).Str("user", who.UserID).Str("reason", domain.PublicMessage(err)).Msg("access_ended")
 			cancel(errAccessEnded)
@@ -83,7 +83,7 @@ func (s *Server) whileAllowed(c *gin.Context, policy access, who caller) {
 
 // stillAllowed judges an open request as if it came now. What can't be asked now is asked the
 // next time.
-func (s *Server) stillAllowed(r *http.Request, policy access, who caller, pid string) error {
+func (s *Server) stillAllowed(r *http.Request, policy access, who caller, id string) error {
 	if who.Nobody() {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (s *Server) stillAllowed(r *http.Request, policy access, who caller, pid st
 		err = errAccessEnded
 	}
 	if err == nil {
-		_, err = s.allow(r.Context(), policy, now, r.Method, pid)
+		_, err = s.allow(r.Context(), policy, now, r.Method, id)
 	}
 	switch domain.CodeOf(err) {
 	case domain.CodeUnauthorized, domain.CodeForbidden, domain.CodeNotFound:

@@ -42,6 +42,7 @@ const (
 	PhaseTrace  = "Tracing relationships"
 	PhaseAsk    = "Asking you"
 	PhaseSkill  = "Reading playbooks"
+	PhaseWrite  = "Writing it down"
 )
 
 const (

@@ -52,6 +52,7 @@ type assembly struct {
 	chain      *llm.Chain
 	tools      *tools.Registry
 	skills     *library.Skills
+	artifacts  *library.Artifacts
 	keys       worker.Keyring
 	codec      *worker.Codec
 	temporal   sdkclient.Client

@@ -10,11 +10,14 @@ import (
 // openLibrary puts the shelves of the library together, with the skills that come with the
 // program.
 func (a *assembly) openLibrary(ctx context.Context) error {
-	a.skills = library.NewSkills(a.store)
+	a.skills, a.artifacts = library.NewSkills(a.store), library.NewArtifacts(a.store)
 	return a.skills.Seed(ctx)
 }
 
 // libraryTools are the tools by which models use the library.
 func (a *assembly) libraryTools() []tools.Tool {
-	return tools.SkillTools(a.skills)
+	return append(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts)...)
 }
+
+// renderFailed logs that PDFs wait: the next look tries again.
+func (a *assembly) renderFailed(err error) { a.log.Warn().Err(err).Msg("rendering_postponed") }

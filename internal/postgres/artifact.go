@@ -25,6 +25,8 @@ select`+artifactColumns+`, '' from artifacts a where a.project_id = @project ord
 select`+artifactColumns+`, v.content from artifacts a join artifact_versions v on v.artifact_id = a.id and v.version = a.version
 where a.id = @artifact`)
 
+	sqlArtifactProject = statement("find an artifact's project", `select project_id from artifacts where id = @artifact`)
+
 	sqlArtifactWritten = statement("find what a call wrote", `
 select`+artifactColumns+`, v.content from artifacts a join artifact_versions v on v.artifact_id = a.id
 where v.write_key = @key`)
@@ -71,6 +73,15 @@ func (s *Store) Artifact(ctx context.Context, id string) (domain.Artifact, error
 		return a, domain.NotFound("there is no artifact %q", id)
 	}
 	return a, failed("load artifact "+id, err)
+}
+
+// ArtifactProject gives the id of an artifact's project, or not_found.
+func (s *Store) ArtifactProject(ctx context.Context, id string) (project string, err error) {
+	err = s.pool.QueryRow(ctx, sqlArtifactProject, pgx.NamedArgs{"artifact": id}).Scan(&project)
+	if noRows(err) {
+		return "", domain.NotFound("there is no artifact %q", id)
+	}
+	return project, failed("find the project of artifact "+id, err)
 }
 
 // CreateArtifact keeps an artifact as version 1. A tool call that is repeated gives what it
