@@ -26,8 +26,9 @@ const (
 
 // noteDenied notes a call that the policy of its route refuses.
 func (s *Server) noteDenied(c *gin.Context, who caller) {
-	status := c.Writer.Status()
-	if status != http.StatusUnauthorized && status != http.StatusForbidden && status != http.StatusNotFound {
+	switch c.Writer.Status() {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
+	default:
 		return // a fault, not a refusal
 	}
 	if who.Nobody() {
@@ -40,12 +41,21 @@ func (s *Server) noteDenied(c *gin.Context, who caller) {
 	s.note(c, who, domain.OutcomeDenied)
 }
 
+// noteRefused notes a call to a route for everyone whose handler refuses it: a sign-in that
+// fails, above all.
+func (s *Server) noteRefused(c *gin.Context, who caller) {
+	switch c.Writer.Status() {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		s.noteDenied(c, who)
+	}
+}
+
 // noteDone notes a call that removes something, or changes something that only admins may, or
 // that its handler refuses.
 func (s *Server) noteDone(c *gin.Context, policy access, who caller) {
 	status := c.Writer.Status()
 	switch {
-	case status == http.StatusForbidden:
+	case status == http.StatusForbidden, c.GetBool(hiddenKey):
 		s.note(c, who, domain.OutcomeDenied)
 	case c.Request.Method != http.MethodDelete && (policy.who != admins || policy == browser || safe(c.Request.Method)):
 	case status < 300:
@@ -54,6 +64,15 @@ func (s *Server) noteDone(c *gin.Context, policy access, who caller) {
 		s.note(c, who, domain.OutcomeFailed)
 	}
 }
+
+// hidden is the error of what exists, but not for who asks: the answer is that there is none.
+type hidden struct{ error }
+
+// Unwrap gives the answer.
+func (h hidden) Unwrap() error { return h.error }
+
+// hiddenKey marks a request that was answered so.
+const hiddenKey = "hidden"
 
 // note stores an entry, also where the client has left.
 func (s *Server) note(c *gin.Context, who caller, outcome domain.Outcome) {

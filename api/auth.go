@@ -71,6 +71,7 @@ func (s *Server) authorize(policy access) gin.HandlerFunc {
 		}
 		if policy == public {
 			c.Next()
+			s.noteRefused(c, who)
 			return
 		}
 		s.whileAllowed(c, policy, who)
@@ -161,7 +162,7 @@ func (s *Server) identifyCaller(r *http.Request, policy access) (caller, error) 
 		return who, err
 	case policy == probe:
 		return caller{}, nil
-	case policy == browser && !hasSession(r):
+	case policy == browser:
 		return s.byLink(r)
 	}
 	return caller{}, err

@@ -126,7 +126,7 @@ func (f *fixture) signIn(t *testing.T) (temporal, codec string) {
 		}
 		switch c.Path {
 		case "/temporal":
-			temporal = "Cookie: other=1; " + c.Name + "=" + c.Value
+			temporal = "Cookie: other=1; token=a; session=b; sign_in=c; " + c.Name + "=" + c.Value
 		case "/temporal-codec":
 			codec = "Cookie: " + c.Name + "=" + c.Value
 		}

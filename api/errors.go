@@ -90,6 +90,9 @@ func (s *Server) fail(c *gin.Context, err error) {
 		c.Status(statusClientGone)
 		return
 	}
+	if errors.As(err, new(hidden)) {
+		c.Set(hiddenKey, true)
+	}
 	status, body := describe(err)
 	body.RequestID = obs.From(ctx).RequestID
 	if status >= http.StatusInternalServerError {

@@ -66,12 +66,13 @@ func withProvider(t *testing.T, changes ...func(*signin.Config)) (*house, *idp, 
 	front.server = httptest.NewServer(front)
 	t.Cleanup(front.server.Close)
 	callback := front.server.URL + "/auth/oidc/callback"
-	h := openHouse(t, append(changes, func(c *signin.Config) {
+	set := func(c *signin.Config) {
 		c.Providers = []signin.Provider{{
 			Name: "oidc", DisplayName: "The Provider", Issuer: p.server.URL,
 			ClientID: "harvest", ClientSecret: "client-secret", RedirectURI: callback,
 		}}
-	})...)
+	}
+	h := openHouse(t, append([]func(*signin.Config){set}, changes...)...)
 	front.to = h.server
 	h.url = front.server.URL
 	return h, p, front
@@ -226,6 +227,23 @@ func TestIdentitiesAreLinkedByTheirOwner(t *testing.T) {
 	ada := h.browser(t)
 	ada.expect(t, 303, "GET", ada.signInBy(t, "/auth/oidc", "ada"), "", "Origin: ")
 	ada.expect(t, 409, "GET", ada.signInBy(t, "/auth/oidc?link=true", "grace"), "", "Origin: ") // it is another account's
+}
+
+// Google goes the same way; only its address is another.
+func TestSignInByGoogle(t *testing.T) {
+	t.Parallel()
+	h, p, front := withProvider(t, func(c *signin.Config) {
+		g := &c.Providers[0]
+		g.Name, g.RedirectURI = "google", strings.Replace(g.RedirectURI, "oidc", "google", 1)
+	})
+	p.open(front.server.URL + "/auth/google/callback")
+	h.ready(t)
+	b := h.browser(t)
+	b.expect(t, 501, "GET", "/auth/oidc", "", "Origin: ")
+	b.expect(t, 303, "GET", b.signInBy(t, "/auth/google", "ada"), "", "Origin: ")
+	if text := b.expect(t, 200, "GET", "/auth/me", ""); !strings.Contains(text, "ada@example.com") {
+		t.Errorf("signed in as %s", text)
+	}
 }
 
 func TestSetupTokenByProvider(t *testing.T) {

@@ -181,6 +181,33 @@ func TestStreamsEndWithTheAccess(t *testing.T) {
 	}
 }
 
+// Another person's turn does not exist, and who asked for it is noted.
+func TestHiddenTurnsAreNoted(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.engine.onStart = func(id string) { f.engine.end(id, domain.Turn{Status: domain.TurnDone, Answer: "a"}) }
+	if resp, text := f.call(t, "POST", "/query", `{"query":"q"}`); resp.StatusCode != 200 {
+		t.Fatalf("query: %d %s", resp.StatusCode, text)
+	}
+	by := "Authorization: Bearer " + f.people.join("admin", domain.UserAdmin, nil, domain.KeyScopes()...)
+	for _, c := range [][2]string{{"GET", "/turns/turn-1"}, {"GET", "/turns/turn-1/events"}, {"POST", "/turns/turn-1/cancel"}} {
+		body := ""
+		if c[0] == "POST" {
+			body = "{}"
+		}
+		if resp, text := f.call(t, c[0], c[1], body, by); resp.StatusCode != 404 {
+			t.Errorf("%s: %d %s", c, resp.StatusCode, text)
+		}
+		if e := f.people.noted(); e.Path != c[1] || e.Outcome != domain.OutcomeDenied || e.UserID != "admin" {
+			t.Errorf("%s is noted as %+v", c, e)
+		}
+	}
+	before := len(f.people.entriesNow())
+	if resp, _ := f.call(t, "GET", "/turns/none", "", by); resp.StatusCode != 404 || len(f.people.entriesNow()) != before {
+		t.Error("what does not exist counts as denied")
+	}
+}
+
 func TestWithoutSignIn(t *testing.T) {
 	t.Parallel()
 	f := start(t, func(c *api.Config) { c.SignIn = nil })

@@ -393,6 +393,9 @@ func TestAttemptsAreLimited(t *testing.T) {
 			t.Errorf("an unknown address is told apart: %s, %s", known, unknown)
 		}
 	}
+	if entries, err := h.store.AuditEntries(t.Context(), domain.AuditFilter{Route: "/auth/login", Limit: 9}); err != nil || len(entries) != 1 || entries[0].Status != 401 {
+		t.Errorf("noted: %+v, %v", entries, err)
+	}
 	resp, text := b.send(t, "POST", "/auth/login", `{"email":" ADA@example.com","password":"a sentence of ada"}`)
 	if resp.StatusCode != 429 || resp.Header.Get("Retry-After") == "" {
 		t.Errorf("after ten wrong ones: %d %s", resp.StatusCode, text)

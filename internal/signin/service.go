@@ -183,11 +183,11 @@ func accountKey(email string) string {
 
 // addressKey names an address: of IPv6 its /64, which is what one subscriber has.
 func addressKey(address string) string {
-	ip := net.ParseIP(address)
-	if ip != nil && ip.To4() == nil {
-		ip = ip.Mask(net.CIDRMask(64, 128))
+	address, _, _ = strings.Cut(address, "%") // the zone of a link-local address
+	if ip := net.ParseIP(address); ip != nil && ip.To4() == nil {
+		address = ip.Mask(net.CIDRMask(64, 128)).String()
 	}
-	return "address/" + ip.String()
+	return "address/" + address
 }
 
 func checkEmail(text string) (string, error) {
