@@ -33,6 +33,8 @@ func TestAccessMatrix(t *testing.T) {
 	own := strings.NewReplacer(":pid", "p1", "/artifacts/:id", "/artifacts/of-p1", "*path", "x", ":", "x-")
 	foreign := strings.NewReplacer(":pid", "p2", "/artifacts/:id", "/artifacts/of-p2", "*path", "x", ":", "x-")
 	missing := strings.NewReplacer(":pid", "p-none", "/artifacts/:id", "/artifacts/of-none", "*path", "x", ":", "x-")
+	theirs := strings.NewReplacer(":pid", "p1", "/artifacts/:id", "/artifacts/of-p1", ":cid", "elsewhere", ":id", "theirs", "*path", "x", ":", "x-")
+	f.engine.turns["theirs"] = domain.Turn{ID: "theirs", UserID: "stranger", ProjectID: "p2", Status: domain.TurnRunning, CreatedAt: day}
 	f.projects.projects["p2"] = domain.Project{ID: "p2", Name: "other", GroupID: "blue", CreatedBy: domain.OwnerID, CreatedAt: day}
 	regular := func(r api.RouteAccess) []int {
 		if r.Who == "admin" {
@@ -71,6 +73,12 @@ func TestAccessMatrix(t *testing.T) {
 		{"another group's member", bearer(f.people.join("stranger", domain.UserRegular, []string{"blue"}, append(all, "browser")...)), own, invisible},
 		{"a member, of another project", bearer(f.people.join("member", domain.UserRegular, []string{"red"}, append(all, "browser")...)), foreign, invisible},
 		{"a member, of no project", bearer(f.people.join("member", domain.UserRegular, []string{"red"}, append(all, "browser")...)), missing, invisible},
+		{"a member, of what is another project's", bearer(f.people.join("member", domain.UserRegular, []string{"red"}, append(all, "browser")...)), theirs, func(r api.RouteAccess) []int {
+			if strings.Contains(r.Path, ":cid") || strings.HasPrefix(r.Path, "/turns/:id") {
+				return refused(http.StatusNotFound)
+			}
+			return regular(r)
+		}},
 		{"an admin", bearer(f.people.join("admin", domain.UserAdmin, nil, append(all, "browser")...)), own, func(api.RouteAccess) []int { return passes }},
 		{"the owner", bearer(token), own, func(api.RouteAccess) []int { return passes }},
 	}
@@ -92,7 +100,7 @@ func (a asker) check(t *testing.T, f *fixture, r api.RouteAccess) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, r.Method, f.url+a.path.Replace(r.Path), strings.NewReader("{}"))
+	req, err := http.NewRequestWithContext(ctx, r.Method, f.url+a.path.Replace(r.Path), strings.NewReader(`{"title":"t","message_id":"m1"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

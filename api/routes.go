@@ -118,8 +118,8 @@ func (s *Server) routes() []route {
 		{http.MethodDelete, "/projects/:pid", member, noBody, endpoint(s, http.StatusOK, s.deleteProject)},
 		{http.MethodGet, "/projects/:pid/usage", member, noBody, endpoint(s, http.StatusOK, s.projectUsage)},
 		{http.MethodGet, "/projects/:pid/events", member, noBody, s.projectEvents},
-		{http.MethodPost, "/projects/:pid/query", member, queryBody, endpoint(s, http.StatusOK, s.query)},
-		{http.MethodPost, "/projects/:pid/query/stream", member, queryBody, endpoint(s, http.StatusOK, s.projectQueryStream)},
+		{http.MethodPost, "/projects/:pid/query", member.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.query)},
+		{http.MethodPost, "/projects/:pid/query/stream", member.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.projectQueryStream)},
 
 		{http.MethodGet, "/repositories", person, noBody, endpoint(s, http.StatusOK, s.repositories)},
 		{http.MethodPost, "/repositories", admin, defaultBody, endpoint(s, http.StatusAccepted, s.addRepository)},
@@ -165,7 +165,7 @@ func (s *Server) conversationRoutes(under string, policy access) []route {
 		{http.MethodDelete, under + "/:cid", policy, noBody, endpoint(s, http.StatusOK, s.deleteConversation)},
 		{http.MethodGet, under + "/:cid/export", policy, noBody, endpoint(s, http.StatusOK, s.exportConversation)},
 		{http.MethodPost, under + "/:cid/branch", policy, defaultBody, endpoint(s, http.StatusCreated, s.branchConversation)},
-		{http.MethodPost, under + "/:cid/retry", policy, defaultBody, endpoint(s, http.StatusAccepted, s.retryConversation)},
+		{http.MethodPost, under + "/:cid/retry", policy.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusAccepted, s.retryConversation)},
 		{http.MethodGet, under + "/:cid/messages/:mid/attachments/:n", policy, noBody, endpoint(s, http.StatusOK, s.attachment)},
 	}
 }
