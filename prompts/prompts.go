@@ -37,6 +37,10 @@ func Compact() string { return render("compact.md", nil) }
 // what it has gathered.
 func Synthesis() string { return render("synthesis.md", nil) }
 
+// Afterword is the instruction for the call that titles a conversation and suggests what to
+// ask next.
+func Afterword() string { return render("afterword.md", nil) }
+
 func render(name string, data any) string {
 	var out strings.Builder
 	if err := templates.ExecuteTemplate(&out, name, data); err != nil {

@@ -24,6 +24,7 @@ func TestGoldens(t *testing.T) {
 		"system_conversational": prompts.System(prompts.SystemData{}),
 		"intent":                prompts.Intent(),
 		"compact":               prompts.Compact(),
+		"afterword":             prompts.Afterword(),
 		"synthesis":             prompts.Synthesis(),
 	}
 	for name, got := range cases {

@@ -171,10 +171,11 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 	return worker.New(worker.Config{
 		Client: a.temporal, Queues: a.queues, Log: a.log, Serve: serve, OnFatal: onFatal,
 		Activities: worker.Activities{
-			Turn:   &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
-			Model:  &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Budgets: budgets},
-			Tool:   &activities.Tool{Store: a.store, Tools: a.tools},
-			Ingest: &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
+			Turn:      &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
+			Model:     &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Budgets: budgets},
+			Tool:      &activities.Tool{Store: a.store, Tools: a.tools},
+			Afterword: &activities.Afterword{Store: a.store, Models: a.chain},
+			Ingest:    &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
 		},
 	})
 }

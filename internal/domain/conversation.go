@@ -200,6 +200,15 @@ func (b *chainBuilder) result(id, preview string, failed bool) {
 	entry.Preview = preview
 }
 
+// Afterword is what follows a turn that ended well: a title for its conversation, "" for none,
+// and at most four questions to ask next.
+type Afterword struct {
+	TurnID      string
+	Title       string
+	Suggestions []string
+	Usage       Usage
+}
+
 // Removed says what went with a project.
 type Removed struct {
 	Conversations int64 `json:"conversations"`

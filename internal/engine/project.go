@@ -21,6 +21,10 @@ type ProjectStore interface {
 	Conversation(ctx context.Context, id string) (domain.Conversation, error)
 	// DeleteConversation removes a conversation with its messages, or gives not_found.
 	DeleteConversation(ctx context.Context, id string) error
+	// AfterwordsDue lists turns that ended well and have no title and suggestions yet.
+	AfterwordsDue(ctx context.Context, limit int) ([]domain.Turn, error)
+	// GiveAfterwordsUp says that turns go without.
+	GiveAfterwordsUp(ctx context.Context, turnIDs []string) error
 	// LastQuestion gives what was asked last, as a request that asks it again.
 	LastQuestion(ctx context.Context, c domain.Conversation) (domain.TurnRequest, error)
 }

@@ -32,6 +32,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		do    func(context.Context) error
 	}{
 		{"sweep", sweepEvery, e.Sweep},
+		{"afterwords", sweepEvery, e.sweepAfterwords},
 		{"reconcile", reconcileEvery, reconcile.page},
 		{"watches", watchEvery, e.keepWatches},
 		{"housekeeping", housekeepEvery, e.Housekeep},
