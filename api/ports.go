@@ -84,8 +84,6 @@ type Projects interface {
 
 // People keeps who there is, their groups and their keys.
 type People interface {
-	// Actor gives a person as who acts, or not_found.
-	Actor(ctx context.Context, userID string) (domain.Actor, error)
 	// User gives a person, or not_found.
 	User(ctx context.Context, id string) (domain.User, error)
 	// UpdateUser changes a person's own settings.

@@ -3,10 +3,13 @@ package postgres_test
 import (
 	"context"
 	"crypto/sha256"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/internal/testkit"
 )
 
 func TestSessions(t *testing.T) {
@@ -122,4 +125,32 @@ func TestIdentities(t *testing.T) {
 	}
 	_, err = s.UserByIdentity(ctx, domain.Identity{Issuer: "https://evil.example.com", Subject: "1"})
 	wantCode(t, "the subject of another issuer", err, domain.CodeNotFound)
+}
+
+// What changes on one server is heard on the others.
+func TestAccessChangesAreHeardElsewhere(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(context.Background())
+	pool := testkit.Postgres(t)
+	here, there := postgres.NewStore(pool), postgres.NewStore(pool)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	heard := make(chan struct{}, 64)
+	all.Go(func() { _ = here.Serve(ctx) }) // until ctx ends
+	all.Go(func() { _ = there.Serve(ctx) })
+	all.Go(func() { there.FollowAccess(ctx, func() { heard <- struct{}{} }) })
+	deadline := time.After(time.Minute)
+	for times := 0; times < 6; { // the first may be the connection's own
+		if err := here.EndSession(ctx, "none", nil); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-heard:
+			times++
+		case <-time.After(20 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("heard of %d changes", times)
+		}
+	}
 }
