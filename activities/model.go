@@ -55,6 +55,15 @@ type Model struct {
 	Models  Models
 	Tools   ToolBox
 	Budgets Budgets
+	// Memories finds what a turn of a project is reminded of; nil for nothing.
+	Memories Memories
+}
+
+// Memories finds notes.
+type Memories interface {
+	// Recall gives the few notes of a project that fit a question, the best first; none
+	// without a project.
+	Recall(ctx context.Context, projectID, question string) ([]domain.Memory, error)
 }
 
 // commitRetry is how long the outcome of a model call waits for a database that is away: it
@@ -75,7 +84,11 @@ func (a *Model) Generate(ctx context.Context, in workflows.GenerateInput) (workf
 	if d.Turn.Status.Final() {
 		return workflows.Generated{Ended: true}, nil
 	}
-	req := request(d, in, a.Tools.Specs())
+	notes, err := a.recall(ctx, d)
+	if err != nil {
+		return workflows.Generated{}, err
+	}
+	req := request(d, in, a.Tools.Specs(), notes)
 	req, claim, err := a.claim(ctx, d, req, fmt.Sprintf("m%d", in.Round), in.Round)
 	switch domain.CodeOf(err) {
 	case "":
@@ -179,4 +192,17 @@ func again(err error) error {
 	errors.As(err, &known)
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(domain.CodeSuperseded),
 		temporal.ApplicationErrorOptions{Cause: err, NextRetryDelay: commitRetryPause})
+}
+
+// recall finds the notes of the turn's project that fit its question. It is asked the same in
+// each round, so that what was said before stays as it was.
+func (a *Model) recall(ctx context.Context, d domain.Dialogue) ([]domain.Memory, error) {
+	if a.Memories == nil || d.Scope.ProjectID == "" {
+		return nil, nil
+	}
+	notes, err := a.Memories.Recall(ctx, d.Scope.ProjectID, d.Turn.Query)
+	if err != nil {
+		return nil, fmt.Errorf("recall memories: %w", err)
+	}
+	return notes, nil
 }

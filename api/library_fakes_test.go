@@ -63,3 +63,18 @@ func (noShelf) SaveRendering(context.Context, string, int, domain.Rendered) erro
 func (noShelf) Rendering(context.Context, string, int) (domain.Rendered, error) {
 	return domain.Rendered{}, errNoShelf
 }
+
+func (noShelf) Memories(context.Context, string) ([]domain.Memory, error) { return nil, nil }
+func (noShelf) Memory(context.Context, string, string) (domain.Memory, error) {
+	return domain.Memory{}, errNoShelf
+}
+func (noShelf) CreateMemory(context.Context, domain.Memory, domain.Author) (domain.Memory, error) {
+	return domain.Memory{}, errNoShelf
+}
+func (noShelf) UpdateMemory(context.Context, string, string, *string, *string) error {
+	return errNoShelf
+}
+func (noShelf) DeleteMemory(context.Context, string, string) error { return errNoShelf }
+func (noShelf) Recall(context.Context, string, string, int) ([]domain.Memory, error) {
+	return nil, nil
+}

@@ -34,7 +34,7 @@ func withLibrary(t *testing.T) (change func(*api.Config), project string) {
 	}()
 	t.Cleanup(func() { cancel(); <-rendering })
 	return func(cfg *api.Config) {
-		cfg.Projects, cfg.Skills, cfg.Artifacts = store, skills, artifacts
+		cfg.Projects, cfg.Skills, cfg.Artifacts, cfg.Memories = store, skills, artifacts, library.NewMemories(store)
 	}, p.ID
 }
 
@@ -161,4 +161,23 @@ func TestDownloads(t *testing.T) {
 			t.Errorf("%s: %d %v %.20q", c.kind, resp.StatusCode, resp.Header, file)
 		}
 	}
+}
+
+func TestMemoryRoutes(t *testing.T) {
+	t.Parallel()
+	change, project := withLibrary(t)
+	f := start(t, change)
+	of := "/projects/" + project + "/memories"
+	f.walk(t, []step{
+		{"GET", of, "", 200, `[]`},
+		{"POST", of, `{"title":"Window","content":"Sunday at six."}`, 201, `"title":"Window"`},
+		{"POST", of, `{"title":"Window"}`, 400, "content: must be"},
+		{"GET", of, "", 200, `"created_by":"owner"`},
+		{"GET", of + "/{id}", "", 200, "Sunday at six."},
+		{"PUT", of + "/{id}", `{"content":"Monday."}`, 200, `{"ok":true}`},
+		{"PUT", of + "/{id}", `{}`, 400, "give a title"},
+		{"GET", of + "/{id}", "", 200, "Monday."},
+		{"DELETE", of + "/{id}", "", 204, ""},
+		{"GET", of + "/{id}", "", 404, "no memory"},
+	})
 }

@@ -224,6 +224,7 @@ type Config struct {
 	Workspaces    Workspaces
 	Skills        Skills
 	Artifacts     Artifacts
+	Memories      Memories
 	Sources       Sources
 	Graph         Graph
 	Providers     Providers

@@ -46,3 +46,14 @@ type Artifacts interface {
 	// being rendered.
 	Download(ctx context.Context, id string, version int) (domain.Download, error)
 }
+
+// Memories keeps a project's notes. Every method gives not_found for one of another project.
+type Memories interface {
+	// List gives memories, the one changed last first, without contents.
+	List(ctx context.Context, projectID string) ([]domain.Memory, error)
+	Get(ctx context.Context, projectID, id string) (domain.Memory, error)
+	Create(ctx context.Context, m domain.Memory, by domain.Author) (domain.Memory, error)
+	// Update changes title or content; nil leaves it.
+	Update(ctx context.Context, projectID, id string, title, content *string) error
+	Delete(ctx context.Context, projectID, id string) error
+}

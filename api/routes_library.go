@@ -38,5 +38,11 @@ func (s *Server) libraryRoutes() []route {
 		{get, "/artifacts/:id/versions/:version", shared, noBody, endpoint(s, http.StatusOK, s.artifactVersion)},
 		{post, "/artifacts/:id/versions/:version/restore", shared, noBody, endpoint(s, http.StatusOK, s.restoreArtifact)},
 		{get, "/artifacts/:id/diff", shared, noBody, endpoint(s, http.StatusOK, s.artifactDiff)},
+
+		{get, "/projects/:pid/memories", member, noBody, endpoint(s, http.StatusOK, s.memories)},
+		{post, "/projects/:pid/memories", member, defaultBody, endpoint(s, http.StatusCreated, s.createMemory)},
+		{get, "/projects/:pid/memories/:mid", member, noBody, endpoint(s, http.StatusOK, s.memory)},
+		{put, "/projects/:pid/memories/:mid", member, defaultBody, endpoint(s, http.StatusOK, s.updateMemory)},
+		{remove, "/projects/:pid/memories/:mid", member, noBody, endpoint(s, http.StatusNoContent, s.deleteMemory)},
 	}
 }

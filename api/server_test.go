@@ -54,7 +54,7 @@ func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 		t.Fatal(err)
 	}
 	cfg := api.Config{
-		Turns: f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
+		Turns: f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
 		Log: log, OwnerToken: token,
 	}
 	for _, change := range changes {

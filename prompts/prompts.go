@@ -20,8 +20,12 @@ type SystemData struct {
 	Versions     []string // likewise
 	Cypher       bool     // run_cypher is offered
 	Skills       bool     // list_skills and load_skill are offered
+	Notes        []Note   // of the project, which fit the question
 	Tools        bool     // false for a conversational turn, which has ask_user only
 }
+
+// Note is what somebody wrote down in the project.
+type Note struct{ Title, Content string }
 
 // System renders the system prompt of a query turn.
 func System(data SystemData) string { return render("system.md", data) }

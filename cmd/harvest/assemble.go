@@ -53,6 +53,7 @@ type assembly struct {
 	tools      *tools.Registry
 	skills     *library.Skills
 	artifacts  *library.Artifacts
+	memories   *library.Memories
 	keys       worker.Keyring
 	codec      *worker.Codec
 	temporal   sdkclient.Client
@@ -172,7 +173,7 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 		Client: a.temporal, Queues: a.queues, Log: a.log, Serve: serve, OnFatal: onFatal,
 		Activities: worker.Activities{
 			Turn:      &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
-			Model:     &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Budgets: budgets},
+			Model:     &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Memories: a.memories, Budgets: budgets},
 			Tool:      &activities.Tool{Store: a.store, Tools: a.tools},
 			Afterword: &activities.Afterword{Store: a.store, Models: a.chain},
 			Ingest:    &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/harvest-engine/harvest/tools"
@@ -10,13 +11,13 @@ import (
 // openLibrary puts the shelves of the library together, with the skills that come with the
 // program.
 func (a *assembly) openLibrary(ctx context.Context) error {
-	a.skills, a.artifacts = library.NewSkills(a.store), library.NewArtifacts(a.store)
+	a.skills, a.artifacts, a.memories = library.NewSkills(a.store), library.NewArtifacts(a.store), library.NewMemories(a.store)
 	return a.skills.Seed(ctx)
 }
 
 // libraryTools are the tools by which models use the library.
 func (a *assembly) libraryTools() []tools.Tool {
-	return append(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts)...)
+	return slices.Concat(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts), tools.MemoryTools(a.memories))
 }
 
 // renderFailed logs that PDFs wait: the next look tries again.
