@@ -112,8 +112,15 @@ func (q *queryRequest) decodeAttachments() error {
 		if err != nil || len(data) == 0 {
 			return domain.Invalid(field("data"), "must be a file's bytes in base64")
 		}
+		if len(data) > maxAttachment {
+			return &domain.Error{Code: domain.CodeTooLarge, Field: field("data"), Message: fmt.Sprintf("holds more than %d bytes", maxAttachment)}
+		}
+		kind, err := typeOf(a.MimeType, data)
+		if err != nil {
+			return domain.Invalid(field("data"), "%s", domain.PublicMessage(err))
+		}
 		a.Data = ""
-		q.decoded = append(q.decoded, domain.Attachment{Name: a.Name, MimeType: a.MimeType, Data: data})
+		q.decoded = append(q.decoded, domain.Attachment{Name: a.Name, MimeType: kind, Data: data})
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"bufio"
 	"encoding/base64"
 	"encoding/json"
@@ -235,8 +236,13 @@ func TestBodyLimits(t *testing.T) {
 	f := start(t)
 	f.answers()
 	filler := func(n int) string { return `{"query":"q","name":"n","filler":"` + strings.Repeat("x", n) + `"}` }
-	attachment := func(n int) string {
-		return `{"query":"q","attachments":[{"name":"a","mime_type":"x/y","data":"` + base64.StdEncoding.EncodeToString(make([]byte, n)) + `"}]}`
+	attachment := func(sizes ...int) string {
+		var files []string
+		for _, n := range sizes {
+			data := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("x"), n))
+			files = append(files, `{"name":"a","mime_type":"text/plain","data":"`+data+`"}`)
+		}
+		return `{"query":"q","attachments":[` + strings.Join(files, ",") + `]}`
 	}
 	cases := []struct {
 		name, path, body string
@@ -246,8 +252,9 @@ func TestBodyLimits(t *testing.T) {
 		{"default beyond", "/tool-description", filler(10 << 20), 413},
 		{"query", "/query", filler(60 << 20), 200},
 		{"query beyond", "/query", filler(64 << 20), 413},
-		{"attachment", "/query", attachment(30 << 20), 200},
-		{"attachment beyond", "/query", attachment(30<<20 + 3), 413},
+		{"attachments", "/query", attachment(10<<20, 10<<20, 10<<20), 200},
+		{"attachment beyond", "/query", attachment(10<<20 + 1), 413},
+		{"attachments beyond", "/query", attachment(10<<20, 10<<20, 10<<20, 3), 413},
 		{"long query", "/query", `{"query":"` + strings.Repeat("x", 1<<20+1) + `"}`, 413},
 	}
 	for _, c := range cases {

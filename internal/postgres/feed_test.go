@@ -136,12 +136,10 @@ func TestJoiningInMidTurn(t *testing.T) {
 
 // feedFollower reads a project's feed, coming and going.
 type feedFollower struct {
-	mu     sync.Mutex
-	after  string
-	turns  map[string]*testkit.Transcript
-	locked map[string]bool
-	own    []string // of the project's log: its types
-	end    bool
+	after string
+	turns map[string]*testkit.Transcript
+	own   []string // of the project's log: its types
+	end   bool
 }
 
 // take holds an event against what came before.
@@ -252,6 +250,49 @@ func TestFeedReadersAgree(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Two hundred readers of one conversation, of two processes, who go away and come back at
+// different events, put the same together.
+func TestManyFeedReaders(t *testing.T) {
+	t.Parallel()
+	dsn := testkit.DSN(t)
+	stores := []*postgres.Store{open(t, dsn), open(t, dsn)}
+	here := stores[0]
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	ada, project, c := shared(t, here)
+	var reading sync.WaitGroup
+	followers, failures := make([]*feedFollower, 200), make([]error, 200)
+	for i := range followers {
+		followers[i] = &feedFollower{after: "1", turns: map[string]*testkit.Transcript{}}
+		mine := slices.Clone(stores)
+		if i%2 == 1 {
+			slices.Reverse(mine)
+		}
+		reading.Go(func() { failures[i] = followers[i].read(ctx, mine, project.ID, []int{1 + i%5, 2 + i%7, 1 + i%3}) })
+	}
+	turns := []domain.Turn{answer(t, here, ask(ada, project, c.ID), "One."), answer(t, here, ask(ada, project, c.ID), "Two.")}
+	if err := here.RetitleConversation(ctx, c.ID, "the end"); err != nil {
+		t.Fatal(err)
+	}
+	reading.Wait()
+	for i, f := range followers {
+		if failures[i] != nil {
+			t.Fatalf("reader %d: %v", i, failures[i])
+		}
+		if diff := cmp.Diff(followers[0].own, f.own); diff != "" {
+			t.Errorf("readers 0 and %d were told of (-0 +%d):\n%s", i, i, diff)
+		}
+		for _, turn := range turns {
+			if f.turns[turn.ID] == nil {
+				t.Fatalf("reader %d missed turn %s", i, turn.ID)
+			}
+			if err := f.turns[turn.ID].Agrees(log(t, here, turn.ID), false); err != nil {
+				t.Errorf("reader %d, turn %s: %v", i, turn.ID, err)
+			}
+		}
+	}
 }
 
 // act lets up to three conversations of a project run some turns each, step by step in any order.
