@@ -1,8 +1,8 @@
 package api_test
 
 import (
-	"bytes"
 	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
