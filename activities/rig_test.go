@@ -244,7 +244,7 @@ func (r *rig) run(id string) (domain.Turn, []domain.Event) {
 	worker.RegisterActivities(env, worker.Activities{
 		Turn:  &activities.Turn{Store: r.store, Sources: r.code, Symbols: r.code},
 		Model: &activities.Model{Store: flushes{r.store, r.stored}, Models: r.chain, Tools: r.box, Memories: library.NewMemories(r.store), Budgets: r.budget},
-		Tool:  &activities.Tool{Store: r.store, Tools: r.box},
+		Tool:  &activities.Tool{Store: r.store, Tools: r.box}, Action: &activities.Action{Store: r.store, Tools: r.box},
 	})
 	env.ExecuteWorkflow(workflows.TurnQuery.Name, workflows.TurnInput{TurnID: id, Limits: r.limits})
 	if err := env.GetWorkflowError(); err != nil {

@@ -21,7 +21,7 @@ type Turns interface {
 	StartTurn(ctx context.Context, req domain.TurnRequest) (domain.Turn, error)
 	// Turn gives a turn, or not_found. Whether the caller may see it is the API's to check.
 	Turn(ctx context.Context, id string) (domain.Turn, error)
-	// WaitTurn blocks until the turn is final. An end of ctx ends the wait, not the turn.
+	// WaitTurn blocks until the turn is final, or waits for a person. An end of ctx ends the wait, not the turn.
 	WaitTurn(ctx context.Context, id string) (domain.Turn, error)
 	// CancelTurn asks the turn to stop and gives it as it stands; a final turn is left alone.
 	CancelTurn(ctx context.Context, id string) (domain.Turn, error)
@@ -29,6 +29,23 @@ type Turns interface {
 	// to come, and ends after the terminal event or with ctx. A reader that takes its time
 	// never holds the turn up.
 	Follow(ctx context.Context, turnID string, after domain.Cursor) iter.Seq2[domain.Event, error]
+}
+
+// Actions are the tool calls that wait for a person's approval.
+type Actions interface {
+	// Action gives an action, or not_found.
+	Action(ctx context.Context, id string) (domain.Action, error)
+	// Actions lists the newest actions of a project, or without one those of a person's own
+	// turns; with a status, those that have it.
+	Actions(ctx context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error)
+	// ActionOf finds an action of a project's conversation by its id or that of its call.
+	ActionOf(ctx context.Context, projectID, conversationID, name string) (domain.Action, error)
+	// WaitingActions lists what a turn waits for.
+	WaitingActions(ctx context.Context, turnID string) ([]domain.Action, error)
+	// DecideActions records what a person decides, all of it or nothing, and lets the turns go
+	// on. Errors: forbidden without the right to decide or with a wrong nonce; conflict where an
+	// action is decided, has expired, is another one than was shown, or its turn was canceled.
+	DecideActions(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error)
 }
 
 // Ingests reads repositories into the graph.
@@ -80,6 +97,10 @@ type Projects interface {
 	CreateProject(ctx context.Context, p domain.Project) (domain.Project, error)
 	// UpdateProject changes name or description; nil leaves it.
 	UpdateProject(ctx context.Context, id string, name, description *string) error
+	// ConfirmSettings gives what holds for the actions of a project.
+	ConfirmSettings(ctx context.Context, projectID string) (domain.ConfirmSettings, error)
+	// SetConfirmSettings keeps it.
+	SetConfirmSettings(ctx context.Context, projectID string, c domain.ConfirmSettings) error
 }
 
 // People keeps who there is, their groups and their keys.
@@ -218,6 +239,7 @@ type Config struct {
 	Auditor       Auditor
 	SignIn        SignIn // nil: nobody signs in, tokens and keys alone open the API
 	Turns         Turns
+	Actions       Actions
 	Ingests       Ingests
 	Projects      Projects
 	Conversations Conversations

@@ -163,19 +163,22 @@ type answer struct {
 }
 
 // query answers POST /query: it waits for the turn's end. A client that leaves ends its
-// own waiting only.
-func (s *Server) query(ctx context.Context, r request[queryRequest]) (answer, error) {
+// own waiting only. A turn that waits for a person is answered at once.
+func (s *Server) query(ctx context.Context, r request[queryRequest]) (any, error) {
 	turn, err := s.start(ctx, r)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	waiting, done := s.untilDrain(ctx)
 	defer done()
 	if turn, err = s.Turns.WaitTurn(waiting, turn.ID); err != nil {
 		if errors.Is(context.Cause(waiting), errStopping) {
-			return answer{}, domain.Errorf(domain.CodeUnavailable, "the server is stopping, but the turn goes on: read it at /turns/%s", r.reply.Get(turnIDHeader))
+			return nil, domain.Errorf(domain.CodeUnavailable, "the server is stopping, but the turn goes on: read it at /turns/%s", r.reply.Get(turnIDHeader))
 		}
-		return answer{}, err
+		return nil, err
+	}
+	if turn.Status == domain.TurnWaiting {
+		return s.waiting(ctx, turn)
 	}
 	return answerOf(complete(turn))
 }

@@ -346,7 +346,8 @@ func FuzzBodies(f *testing.F) {
 	engine := newFakeEngine()
 	engine.onStart = func(id string) { engine.end(id, answered) }
 	server, err := api.New(api.Config{
-		Turns: engine, Ingests: engine, Projects: newFakeProjects(), Conversations: newFakeTalks(), Workspaces: newFakeTalks(), Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
+		Actions: newFakeActions(),
+		Turns:   engine, Ingests: engine, Projects: newFakeProjects(), Conversations: newFakeTalks(), Workspaces: newFakeTalks(), Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
 		Describer: fakeDescriber{}, Log: zerolog.Nop(), OwnerToken: token,
 	})
 	if err != nil {

@@ -107,6 +107,9 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/turns/:id", person, noBody, endpoint(s, http.StatusOK, s.turn)},
 		{http.MethodGet, "/turns/:id/events", person, noBody, stream(s, s.turnEvents)},
 		{http.MethodPost, "/turns/:id/cancel", person.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusAccepted, s.cancelTurn)},
+		{http.MethodGet, "/actions", person, noBody, endpoint(s, http.StatusOK, s.actions)},
+		{http.MethodGet, "/actions/:id", person, noBody, endpoint(s, http.StatusOK, s.action)},
+		{http.MethodPost, "/actions/:id/decide", person.by(domain.ScopeApprove), defaultBody, endpoint(s, http.StatusOK, s.decideAction)},
 		{http.MethodPost, "/tool-description", person.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusOK, s.describeTool)},
 		{http.MethodGet, "/llm/providers", person, noBody, endpoint(s, http.StatusOK, s.providers)},
 
@@ -120,6 +123,11 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/projects/:pid/events", member, noBody, s.projectEvents},
 		{http.MethodPost, "/projects/:pid/query", member.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.query)},
 		{http.MethodPost, "/projects/:pid/query/stream", member.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.projectQueryStream)},
+		{http.MethodGet, "/projects/:pid/settings", member, noBody, endpoint(s, http.StatusOK, s.settings)},
+		{http.MethodPut, "/projects/:pid/settings", member.by(domain.ScopeAdmin), defaultBody, endpoint(s, http.StatusOK, s.updateSettings)},
+		{http.MethodGet, "/projects/:pid/actions", member, noBody, endpoint(s, http.StatusOK, s.projectActions)},
+		{http.MethodGet, "/projects/:pid/actions/:id", member, noBody, endpoint(s, http.StatusOK, s.projectAction)},
+		{http.MethodPost, "/projects/:pid/conversations/:cid/confirm-action/resume", member.by(domain.ScopeApprove), defaultBody, endpoint(s, http.StatusOK, s.resume)},
 
 		{http.MethodGet, "/repositories", person, noBody, endpoint(s, http.StatusOK, s.repositories)},
 		{http.MethodPost, "/repositories", admin, defaultBody, endpoint(s, http.StatusAccepted, s.addRepository)},

@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 // fixture is a running API with fakes behind it.
 type fixture struct {
 	engine    *fakeEngine
+	actions   *fakeActions
 	graph     *fakeGraph
 	projects  *fakeProjects
 	people    *fakePeople
@@ -48,13 +49,14 @@ type fixture struct {
 
 func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 	t.Helper()
-	f := &fixture{engine: newFakeEngine(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), talks: newFakeTalks(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
+	f := &fixture{engine: newFakeEngine(), actions: newFakeActions(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), talks: newFakeTalks(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
 	log, err := obs.New(f.log, obs.FormatJSON, "debug", "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := api.Config{
-		Turns: f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
+		Actions: f.actions,
+		Turns:   f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
 		Log: log, OwnerToken: token,
 	}
 	for _, change := range changes {

@@ -19,6 +19,12 @@ type Tool interface {
 	Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error)
 }
 
+// Judge is a tool whose policy is PolicyInput: it says of each input whether it asks. Such a
+// tool that is no Judge, or can't tell, always asks.
+type Judge interface {
+	Asks(ctx context.Context, scope domain.Scope, input json.RawMessage) (bool, error)
+}
+
 // Spec is all that is known of a tool without running it.
 type Spec struct {
 	domain.ToolSpec

@@ -11,6 +11,7 @@ type Activities struct {
 	Turn      *activities.Turn
 	Model     *activities.Model
 	Tool      *activities.Tool
+	Action    *activities.Action
 	Ingest    *activities.Ingest
 	Afterword *activities.Afterword
 }
@@ -35,6 +36,8 @@ func RegisterActivities(r flow.ActivityRegistry, a Activities) {
 	workflows.LocalTool.Register(r, a.Tool.RunLocal)
 	workflows.RunTool.Register(r, a.Tool.Run)
 	workflows.AbandonTool.Register(r, a.Tool.Abandon)
+	workflows.ApplyAction.Register(r, a.Action.Apply)
+	workflows.CloseAction.Register(r, a.Action.Close)
 	workflows.FinishTurn.Register(r, a.Turn.Finish)
 
 	workflows.WriteAfterword.Register(r, a.Afterword.Write)

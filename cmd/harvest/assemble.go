@@ -105,7 +105,8 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	}
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
-		Turns: a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
+		Actions: a.store,
+		Turns:   a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
 		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention,
 		Queues: a.queues, Owner: domain.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
 		TurnLimits: workflows.TurnLimits{
@@ -175,6 +176,7 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 			Turn:      &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
 			Model:     &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Memories: a.memories, Budgets: budgets},
 			Tool:      &activities.Tool{Store: a.store, Tools: a.tools},
+			Action:    &activities.Action{Store: a.store, Tools: a.tools},
 			Afterword: &activities.Afterword{Store: a.store, Models: a.chain},
 			Ingest:    &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
 		},

@@ -108,7 +108,8 @@ func (a *assembly) runAbove(ctx context.Context, cancel context.CancelCauseFunc,
 // serveAPI begins to answer requests, and gives the function that ends it.
 func (a *assembly) serveAPI(h halves, cancel context.CancelCauseFunc) (stop func(), err error) {
 	cfg := api.Config{
-		Turns: a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
+		Actions: a.engine,
+		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
 		Providers: picker{a.chain}, Describer: a.tools, Checks: a.checks(), Log: a.log,
 		OwnerToken: h.token, Hosts: a.cfg.Server.Hosts,
 		Codec: converter.NewPayloadCodecHTTPHandler(a.codec),

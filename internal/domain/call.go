@@ -90,6 +90,7 @@ type ModelCommit struct {
 	Round   int        // of Message
 	Message *Message   // the assistant's message of the round; nil for calls beside the rounds
 	Tools   []ToolCall // the calls that the message asks for, in order
+	Actions []Action   // those of Tools that wait for a person
 	Intent  Intent     // of a classification
 	Summary *Summary   // of a compaction
 }

@@ -38,6 +38,7 @@ type Error struct {
 	Message string        // for people; says what to do where something can be done
 	Field   string        // the input's field, for CodeInvalid
 	Holder  string        // the id of the turn or run that is in the way, for CodeConflict
+	Actions []string      // the ids of the actions that Holder waits for, for CodeConflict
 	Wait    time.Duration // how long to wait before trying again; 0 where unknown
 	Err     error         // the cause; never shown outside the process
 }

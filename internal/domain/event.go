@@ -21,7 +21,8 @@ const (
 	EventToolCall      EventType = "tool_call"      // {id, name, input, description}
 	EventToolResult    EventType = "tool_result"    // {id, name, preview, error, truncated}
 	EventQuestion      EventType = "question"       // {question, choices}
-	EventConfirmAction EventType = "confirm_action" // {id, name, input, description}
+	EventConfirmAction EventType = "confirm_action" // {id, call_id, name, input, description, nonce, hash, expires_at}
+	EventActionDecided EventType = "action_decided" // {id, status, decided_by, name, reason}
 	EventTitleUpdated  EventType = "title_updated"  // {title, conv_id}
 	EventRetry         EventType = "retry"          // {reason, message, wait_ms, discard}: drop the text since the last finished round
 	EventFailover      EventType = "failover"       // {from, to, reason}

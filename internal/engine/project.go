@@ -45,7 +45,7 @@ func (e *Engine) DeleteProject(ctx context.Context, id string) (domain.Removed, 
 	waiting, stop := context.WithTimeout(ctx, projectPatience)
 	defer stop()
 	for _, turn := range open {
-		if _, err := e.WaitTurn(waiting, turn.ID); err != nil && waiting.Err() == nil {
+		if err := e.waitEnd(waiting, turn.ID); err != nil && waiting.Err() == nil {
 			return domain.Removed{}, fmt.Errorf("wait for turn %s: %w", turn.ID, err)
 		}
 	}

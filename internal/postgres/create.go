@@ -61,6 +61,10 @@ select parent_id from messages where id = @message and conversation_id = @conver
 	sqlShareProject = statement("share a project", `
 select deleting_at is not null from projects where id = @project for share`)
 
+	sqlWaitingActions = statement("list what a turn waits for", `
+select coalesce(array_agg(id order by id), '{}'), coalesce(array_agg(tool || ' (' || id || ')' order by id), '{}')
+from actions where turn_id = @turn and status = 'pending'`)
+
 	sqlHead = statement("move a conversation's head", `
 update conversations set head_id = @message, updated_at = now() where id = @conversation`)
 )
@@ -267,9 +271,7 @@ func (n *newTurn) lock(ctx context.Context, tx sender) (fresh bool, err error) {
 	case !own:
 		return false, domain.NotFound("there is no conversation %q", n.req.ConversationID)
 	case !locked:
-		refusal := domain.Errorf(domain.CodeConflict, "chat is locked by %s: turn %s of this conversation is still running", by, holder)
-		refusal.Holder = holder
-		return false, refusal
+		return false, n.busy(ctx, tx, holder, by)
 	}
 	return fresh, n.beside(ctx, tx)
 }
@@ -315,6 +317,22 @@ func (n *newTurn) announce(ctx context.Context, tx sender, fresh bool) error {
 	}))
 	n.feedSeq, n.told, err = note(ctx, tx, n.req.ProjectID, events...)
 	return err
+}
+
+// busy says which turn holds the conversation, and what that one waits for.
+func (n *newTurn) busy(ctx context.Context, tx sender, holder, by string) error {
+	refusal := domain.Errorf(domain.CodeConflict, "chat is locked by %s: turn %s of this conversation is still running", by, holder)
+	refusal.Holder = holder
+	var names []string
+	err := tx.QueryRow(ctx, sqlWaitingActions, pgx.NamedArgs{"turn": holder}).Scan(&refusal.Actions, &names)
+	if err != nil {
+		return fmt.Errorf("list what the conversation waits for: %w", err)
+	}
+	if len(refusal.Actions) > 0 {
+		refusal.Message = fmt.Sprintf("chat is locked by %s: turn %s waits for a decision on %s; approve or reject, or cancel the turn",
+			by, holder, strings.Join(names, ", "))
+	}
+	return refusal
 }
 
 func optional(s string) *string {

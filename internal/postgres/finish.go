@@ -14,8 +14,8 @@ import (
 	"github.com/harvest-engine/harvest/internal/postgres/live"
 )
 
-var (
-	sqlFinish = statement("finish a turn", "with"+guardSubject+appendEvents+closeOpen+endSubject+`,
+const (
+	finishTurn = `,
 owed as (
     select t.user_id, c.reserved_on as day, sum(c.reserved) as reserved
     from guard join turn_calls c on c.turn_id = guard.id join turns t on t.id = guard.id
@@ -37,7 +37,27 @@ owed as (
 ), unlocked as (
     update conversations c set active_turn_id = null, head_id = @message, updated_at = now()
     from over where c.id = over.conversation_id and c.active_turn_id = over.id
-)`+appended)
+)`
+	// endActions ends what waits for a person. What was begun may have taken effect.
+	endActions = `,
+undone as (
+    update actions a
+    set status = case when a.status = 'applying' then 'unknown' else 'expired' end, ended_at = now(), told_at = now(),
+        outcome = case when a.status = 'applying' then @undone_begun else @undone_waiting end
+    from guard where a.turn_id = guard.id and a.status in ('pending', 'approved', 'applying')
+)`
+)
+
+// What becomes of the actions of a turn that ends before them.
+const (
+	undoneBegun   = "The turn ended while this ran; whether it took effect can't be known."
+	undoneWaiting = "The turn ended before this was run."
+)
+
+var (
+	sqlFinish = statement("finish a turn", "with"+guardSubject+appendEvents+closeOpen+endSubject+finishTurn+appended)
+	// Only a turn that is cut off leaves actions.
+	sqlCutOff = statement("finish a turn, its actions", "with"+guardSubject+appendEvents+closeOpen+endSubject+finishTurn+endActions+appended)
 
 	sqlHoldConversation = statement("hold a conversation", `select from conversations where id = @conversation for no key update`)
 	sqlHoldProjectLog   = statement("hold a project's log", `select from subjects where id = @project for no key update`)
@@ -66,9 +86,9 @@ func (s *Store) FinishTurn(ctx context.Context, end domain.TurnEnd) (domain.Turn
 		return domain.Turn{}, fmt.Errorf("finish turn %s: %w", turn.ID, err)
 	}
 	if turn.ProjectID == "" {
-		_, err = s.append(ctx, "finish turn "+turn.ID, sqlFinish, b)
+		_, err = s.append(ctx, "finish turn "+turn.ID, finishSQL(end.Status), b)
 	} else {
-		err = s.finishShared(ctx, turn, b)
+		err = s.finishShared(ctx, turn, finishSQL(end.Status), b)
 	}
 	if err != nil && domain.CodeOf(err) != domain.CodeSuperseded && !uniqueViolation(err) {
 		return domain.Turn{}, err
@@ -80,9 +100,17 @@ func (s *Store) FinishTurn(ctx context.Context, end domain.TurnEnd) (domain.Turn
 	return s.Turn(ctx, end.TurnID)
 }
 
+// finishSQL chooses the statement for an end.
+func finishSQL(status domain.TurnStatus) string {
+	if status == domain.TurnDone {
+		return sqlFinish
+	}
+	return sqlCutOff
+}
+
 // finishShared ends a turn of a project: the project's log tells of it in the same commit.
 // Locks are taken in the order of all writers: conversation, project's log, turn's log, stream.
-func (s *Store) finishShared(ctx context.Context, turn domain.Turn, b *batch) error {
+func (s *Store) finishShared(ctx context.Context, turn domain.Turn, finish string, b *batch) error {
 	doing := "finish turn " + turn.ID
 	var messages []live.Message
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -94,7 +122,7 @@ func (s *Store) finishShared(ctx context.Context, turn domain.Turn, b *batch) er
 		}
 		var last int64
 		var at time.Time
-		if err := tx.QueryRow(ctx, sqlFinish, b.args).Scan(&last, &at); err != nil {
+		if err := tx.QueryRow(ctx, finish, b.args).Scan(&last, &at); err != nil {
 			return err
 		}
 		events := []domain.NewEvent{domain.NewPayload(domain.EventUnlock, map[string]any{
@@ -159,6 +187,7 @@ func finishBatch(turn domain.Turn, end domain.TurnEnd) (*batch, error) {
 		"ends": true, "status": string(turn.Status), "reason": string(turn.Reason), "answer": turn.Answer, "sources": string(sources),
 		"question": question, "error_code": string(turn.ErrorCode), "error": turn.Error,
 		"message": "reply-" + turn.ID, "content": string(content), "body": reply, "characters": utf8.RuneCountInString(reply),
+		"undone_begun": undoneBegun, "undone_waiting": undoneWaiting,
 	}), nil
 }
 
