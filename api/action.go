@@ -66,7 +66,8 @@ func (s *Server) projectAction(ctx context.Context, r request[none]) (domain.Act
 	return a, err
 }
 
-func noAction(id string) error { return domain.NotFound("there is no action %q", id) }
+// noAction is the answer about an action that the caller may not see.
+func noAction(id string) error { return hidden{domain.NotFound("there is no action %q", id)} }
 
 // visibleAction loads an action that the caller may see: of an own turn, or of a project.
 func (s *Server) visibleAction(ctx context.Context, who caller, id string) (domain.Action, error) {
@@ -147,7 +148,7 @@ var reports = map[string]domain.ActionStatus{
 	"done": domain.ActionApplied, "denied": domain.ActionRejected, "error": domain.ActionFailed,
 }
 
-func (b *resumeBody) validate() error {
+func (b *resumeBody) check() error {
 	if n := len(b.Decisions) + len(b.Results); n == 0 || n > maxDecisions {
 		return domain.Invalid("decisions", "give 1 to %d decisions or results", maxDecisions)
 	}
@@ -185,6 +186,12 @@ type resumed struct {
 
 // resume answers POST /projects/:pid/conversations/:cid/confirm-action/resume.
 func (s *Server) resume(ctx context.Context, r request[resumeBody]) (resumed, error) {
+	if _, err := s.theConversation(ctx, r.caller, r.project, r.path["cid"]); err != nil {
+		return resumed{}, err
+	}
+	if err := r.body.check(); err != nil {
+		return resumed{}, err
+	}
 	var decisions []domain.Decision
 	for _, d := range r.body.Decisions {
 		a, err := s.Actions.ActionOf(ctx, r.project.ID, r.path["cid"], d.ID)

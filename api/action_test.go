@@ -13,7 +13,7 @@ func TestActions(t *testing.T) {
 	f := start(t)
 	hash := domain.ActionHash("drop", []byte(`{"id":"x"}`))
 	yes := func(nonce string) string { return `{"approved":true,"nonce":"` + nonce + `","hash":"` + hash + `"}` }
-	const resume = "/projects/p1/conversations/talk/confirm-action/resume"
+	const resume = "/projects/p1/conversations/c1/confirm-action/resume"
 	for _, c := range []struct {
 		method, path, body string
 		status             int

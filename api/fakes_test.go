@@ -402,7 +402,7 @@ func newFakeActions() *fakeActions {
 	for _, a := range []domain.Action{
 		{ID: "a1", TurnID: "turn-1", CallID: "c1", Requester: domain.OwnerID},
 		{ID: "a2", TurnID: "t2", CallID: "c2", Requester: "grace"},
-		{ID: "a3", TurnID: "t3", CallID: "c3", Requester: "grace", ProjectID: "p1", ConversationID: "talk"},
+		{ID: "a3", TurnID: "t3", CallID: "c3", Requester: "grace", ProjectID: "p1", ConversationID: "c1"},
 	} {
 		a.Name, a.Input, a.Status, a.Nonce = "drop", json.RawMessage(`{"id":"x"}`), domain.ActionPending, "n-"+a.ID
 		a.Hash, a.Description, a.CreatedAt, a.ExpiresAt = domain.ActionHash(a.Name, a.Input), domain.DescribeAction(a.Name, a.Input), day, day.Add(24*time.Hour)
