@@ -105,6 +105,7 @@ type Summary struct {
 // Dialogue is all that a model call is told: the conversation so far and the turn's rounds.
 type Dialogue struct {
 	Turn     Turn
+	Title    string // of the conversation; "" without one
 	Provider ProviderSelection
 	Scope    Scope
 	Canceled bool           // somebody asked to stop

@@ -147,6 +147,9 @@ func TestBranchesOfAConversation(t *testing.T) {
 	same(t, "cut back", []string{"user: Where is it?", "assistant: One."}, texts(t, s, c.ID))
 	running := create(t, s, ask(ada, project, c.ID))
 	wantCode(t, "a cut while a turn runs", s.CutConversation(ctx, c.ID, ""), domain.CodeConflict)
+	if d, err := s.Dialogue(ctx, running.ID); err != nil || d.Title != "First" {
+		t.Errorf("the title that a person gave became %q, %v", d.Title, err)
+	}
 	if err := s.DeleteConversation(ctx, c.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -166,9 +169,17 @@ func TestConversationsAreListedAndFound(t *testing.T) {
 	other := ask(ada, project, "other")
 	other.Query = "How are keys rotated?"
 	answer(t, s, other, "By the sealer.")
+	untitled, err := s.CreateConversation(ctx, domain.Conversation{CreatedBy: ada.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, domain.TurnRequest{UserID: ada.ID, ConversationID: untitled.ID, Query: "What now?"})
+	if untitled, err = s.Conversation(ctx, untitled.ID); err != nil || untitled.Title != "What now?" {
+		t.Errorf("the first question titles the conversation %q, %v", untitled.Title, err)
+	}
 	own := domain.TurnRequest{UserID: ada.ID, ConversationID: "own", Query: "What rotates?"}
 	answer(t, s, own, "Nothing.")
-	_, _, err := s.CreateTurn(ctx, domain.TurnRequest{UserID: ada.ID, ConversationID: c.ID, Query: "q"})
+	_, _, err = s.CreateTurn(ctx, domain.TurnRequest{UserID: ada.ID, ConversationID: c.ID, Query: "q"})
 	wantCode(t, "a project's conversation as one's own", err, domain.CodeNotFound)
 	_, _, err = s.CreateTurn(ctx, ask(ada, project, "own"))
 	wantCode(t, "one's own as a project's", err, domain.CodeNotFound)

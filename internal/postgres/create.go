@@ -36,7 +36,8 @@ with was as (
     select id, project_id is not distinct from @project and (project_id is not null or user_id = @user) as own, active_turn_id, head_id
     from conversations where id = @conversation for update
 ), locked as (
-    update conversations c set active_turn_id = @turn, suggestions = '[]', updated_at = now()
+    update conversations c set active_turn_id = @turn, suggestions = '[]', updated_at = now(),
+        title = case when c.title = '' then @title else c.title end
     from was where c.id = was.id and was.own and was.active_turn_id is null
     returning c.id
 )

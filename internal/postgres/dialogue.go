@@ -16,7 +16,8 @@ const maxHistory = 1000
 
 var (
 	sqlDialogueTurn = statement("read a dialogue's turn", `
-select`+turnColumns+`, t.provider_id, t.model, t.cancel_requested_at is not null, t.digest, t.digest_round, coalesce(t.project_id, '')
+select`+turnColumns+`, t.provider_id, t.model, t.cancel_requested_at is not null, t.digest, t.digest_round, coalesce(t.project_id, ''),
+    coalesce((select c.title from conversations c where c.id = t.conversation_id), '')
 from turns t where t.id = @turn`)
 
 	// From the person's message up the tree, to the newest summary.
@@ -57,7 +58,7 @@ func (s *Store) Dialogue(ctx context.Context, turnID string) (domain.Dialogue, e
 	args := pgx.NamedArgs{"turn": turnID, "limit": maxHistory}
 	steps := &pgx.Batch{}
 	steps.Queue(sqlDialogueTurn, args).QueryRow(func(row pgx.Row) (err error) {
-		d.Turn, err = scanTurn(beside{row, []any{&d.Provider.ProviderID, &d.Provider.Model, &d.Canceled, &d.Digest, &digestRound, &d.Scope.ProjectID}})
+		d.Turn, err = scanTurn(beside{row, []any{&d.Provider.ProviderID, &d.Provider.Model, &d.Canceled, &d.Digest, &digestRound, &d.Scope.ProjectID, &d.Title}})
 		return err
 	})
 	steps.Queue(sqlHistory, args).Query(func(rows pgx.Rows) (err error) {
