@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -25,6 +26,8 @@ type ModelStore interface {
 	// DayLeft gives what a day's budget leaves for the call: negative where it is overdrawn.
 	DayLeft(ctx context.Context, turnID, callID string, limit float64) (float64, error)
 	CommitModelCall(ctx context.Context, c domain.ModelCommit) (last int64, err error)
+	// ConfirmSettings gives what holds for the actions of a project.
+	ConfirmSettings(ctx context.Context, projectID string) (domain.ConfirmSettings, error)
 	// FailModelCall ends an attempt; failures counts what the provider refused.
 	FailModelCall(ctx context.Context, claim domain.CallClaim, failures int, events ...domain.NewEvent) error
 }
@@ -44,6 +47,8 @@ type ToolBox interface {
 	Specs() []tools.Spec
 	Lookup(name string) (tools.Spec, bool)
 	Describe(name string, input json.RawMessage) string
+	// Asks reports whether a call must wait for a person's approval.
+	Asks(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) bool
 	// Run gives a result, an error result with its cause for the log, or, with an error
 	// alone, nothing: the same call may succeed later.
 	Run(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) (domain.ToolResult, error)
@@ -55,6 +60,15 @@ type Model struct {
 	Models  Models
 	Tools   ToolBox
 	Budgets Budgets
+	// Memories finds what a turn of a project is reminded of; nil for nothing.
+	Memories Memories
+}
+
+// Memories finds notes.
+type Memories interface {
+	// Recall gives the few notes of a project that fit a question, the best first; none
+	// without a project.
+	Recall(ctx context.Context, projectID, question string) ([]domain.Memory, error)
 }
 
 // commitRetry is how long the outcome of a model call waits for a database that is away: it
@@ -75,7 +89,11 @@ func (a *Model) Generate(ctx context.Context, in workflows.GenerateInput) (workf
 	if d.Turn.Status.Final() {
 		return workflows.Generated{Ended: true}, nil
 	}
-	req := request(d, in, a.Tools.Specs())
+	notes, err := a.recall(ctx, d)
+	if err != nil {
+		return workflows.Generated{}, err
+	}
+	req := request(d, in, a.Tools.Specs(), notes)
 	req, claim, err := a.claim(ctx, d, req, fmt.Sprintf("m%d", in.Round), in.Round)
 	switch domain.CodeOf(err) {
 	case "":
@@ -101,6 +119,9 @@ func (a *Model) round(ctx context.Context, d domain.Dialogue, in workflows.Gener
 	block, claim, refused := stream.end()
 	out := outcome{in: in, dialogue: d, response: resp, tools: a.Tools, shortened: req.MaxTokens > 0}
 	if err == nil && refused == nil {
+		if err := a.confirmations(ctx, d, &out); err != nil {
+			return workflows.Generated{}, err
+		}
 		err = out.build()
 	}
 	switch {
@@ -118,9 +139,27 @@ func (a *Model) round(ctx context.Context, d domain.Dialogue, in workflows.Gener
 	}
 	commit := domain.ModelCommit{
 		CallWrite: domain.CallWrite{Claim: claim, Close: block, Events: out.events},
-		Outcome:   encoded, Usage: resp.Usage, Provider: &resp.Provider, Round: in.Round, Message: &out.message, Tools: out.calls,
+		Outcome:   encoded, Usage: resp.Usage, Provider: &resp.Provider, Round: in.Round, Message: &out.message, Tools: out.calls, Actions: out.actions,
 	}
 	return out.generated, a.commit(ctx, commit)
+}
+
+// confirmations finds which calls of an answer wait for a person: the tool's own policy,
+// which a project may tighten. Where that can't be told, a call waits.
+func (a *Model) confirmations(ctx context.Context, d domain.Dialogue, out *outcome) error {
+	settings := domain.DefaultConfirmSettings()
+	if d.Turn.ProjectID != "" && len(out.response.ToolCalls()) > 0 {
+		var err error
+		if settings, err = a.Store.ConfirmSettings(ctx, d.Turn.ProjectID); err != nil {
+			return err
+		}
+	}
+	out.expiry = settings.Expiry
+	out.asks = func(call domain.ToolCall) bool {
+		return call.Name != tools.AskUserName &&
+			(slices.Contains(settings.Asking, call.Name) || a.Tools.Asks(ctx, d.Scope, call.Name, call.Input))
+	}
+	return nil
 }
 
 // commit stores an outcome, and waits where the database is away.
@@ -179,4 +218,17 @@ func again(err error) error {
 	errors.As(err, &known)
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(domain.CodeSuperseded),
 		temporal.ApplicationErrorOptions{Cause: err, NextRetryDelay: commitRetryPause})
+}
+
+// recall finds the notes of the turn's project that fit its question. It is asked the same in
+// each round, so that what was said before stays as it was.
+func (a *Model) recall(ctx context.Context, d domain.Dialogue) ([]domain.Memory, error) {
+	if a.Memories == nil || d.Scope.ProjectID == "" {
+		return nil, nil
+	}
+	notes, err := a.Memories.Recall(ctx, d.Scope.ProjectID, d.Turn.Query)
+	if err != nil {
+		return nil, fmt.Errorf("recall memories: %w", err)
+	}
+	return notes, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/tools"
@@ -26,11 +27,14 @@ type outcome struct {
 	dialogue domain.Dialogue
 	response domain.ModelResponse
 	tools    ToolBox
+	asks     func(call domain.ToolCall) bool // must wait for a person
+	expiry   time.Duration                   // of what waits
 	// shortened: the turn's budgets left less than the longest answer
 	shortened bool
 
 	message   domain.Message    // with call ids that are unique in the turn
 	calls     []domain.ToolCall // what message asks for
+	actions   []domain.Action   // those of calls that wait for a person
 	events    []domain.NewEvent
 	generated workflows.Generated
 }
@@ -126,7 +130,7 @@ func (o *outcome) toolCall(b domain.Block) domain.ToolCall {
 	spec, known := o.tools.Lookup(b.Tool)
 	call := domain.ToolCall{
 		TurnID: o.in.TurnID, Round: o.in.Round, ID: b.CallID, Name: b.Tool, Input: b.Input,
-		Local: spec.Local || !known, Timeout: spec.Timeout, Asks: spec.Policy == domain.PolicyAlways, Status: domain.CallPending,
+		Local: spec.Local || !known, Timeout: spec.Timeout, Status: domain.CallPending,
 	}
 	switch {
 	case o.response.Stop == domain.StopMaxTokens:
@@ -135,6 +139,8 @@ func (o *outcome) toolCall(b domain.Block) domain.ToolCall {
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: noObject, Error: true}
 	case o.in.Conversational && b.Tool != tools.AskUserName:
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: notOffered, Error: true}
+	default:
+		call.Asks = known && o.asks(call)
 	}
 	return call
 }
@@ -148,6 +154,10 @@ func (o *outcome) announce() {
 	}
 	for i := range o.calls {
 		call := &o.calls[i]
+		if call.Asks && question == nil {
+			o.propose(*call)
+			continue
+		}
 		o.events = append(o.events, domain.NewPayload(domain.EventToolCall, map[string]any{
 			"id": call.ID, "name": call.Name, "input": call.Input, "description": o.tools.Describe(call.Name, call.Input),
 		}))
@@ -168,6 +178,32 @@ func (o *outcome) announce() {
 	if question != nil {
 		o.events = append(o.events, domain.NewPayload(domain.EventQuestion, question))
 		o.generated.Reason = domain.EndAsked
+	}
+	o.pause()
+}
+
+// propose makes a call an action that waits for a person.
+func (o *outcome) propose(call domain.ToolCall) {
+	turn := o.dialogue.Turn
+	action := domain.Action{
+		ID: domain.NewID(), TurnID: turn.ID, CallID: call.ID, ConversationID: turn.ConversationID, ProjectID: turn.ProjectID,
+		Requester: turn.UserID, Name: call.Name, Input: call.Input, Description: domain.DescribeAction(call.Name, call.Input),
+		Hash: domain.ActionHash(call.Name, call.Input), Nonce: domain.NewNonce(), Status: domain.ActionPending,
+		ExpiresAt: time.Now().Add(o.expiry).UTC().Truncate(time.Millisecond),
+	}
+	o.actions = append(o.actions, action)
+	o.generated.Calls = append(o.generated.Calls, workflows.CallRef{
+		ID: call.ID, Name: call.Name, Asks: true, Limit: call.Timeout, Expires: action.ExpiresAt,
+	})
+}
+
+// pause announces the actions, last of all: then the turn waits.
+func (o *outcome) pause() {
+	for _, action := range o.actions {
+		o.events = append(o.events, action.Event())
+	}
+	if conversation := o.dialogue.Turn.ConversationID; len(o.actions) > 0 && conversation != "" {
+		o.events = append(o.events, domain.NewPayload(domain.EventUnlock, map[string]string{"conv_id": conversation}))
 	}
 }
 

@@ -16,11 +16,12 @@ import (
 const notRun = "This call was not run."
 
 // request builds what a round of the model is asked.
-func request(d domain.Dialogue, in workflows.GenerateInput, specs []tools.Spec) domain.ModelRequest {
-	data := prompts.SystemData{Repositories: d.Scope.Repositories, Versions: d.Scope.Versions, Tools: !in.Conversational}
+func request(d domain.Dialogue, in workflows.GenerateInput, specs []tools.Spec, notes []domain.Memory) domain.ModelRequest {
+	data := prompts.SystemData{Notes: notesOf(notes), Repositories: d.Scope.Repositories, Versions: d.Scope.Versions, Tools: !in.Conversational}
 	req := domain.ModelRequest{Model: d.Provider.Model, Messages: dialogue(d), User: d.Turn.UserID}
-	for _, spec := range offered(specs, in) {
+	for _, spec := range offered(specs, in, d.Scope) {
 		data.Cypher = data.Cypher || spec.Name == "run_cypher"
+		data.Skills = data.Skills || spec.Name == tools.ListSkillsName
 		req.Tools = append(req.Tools, spec.ToolSpec)
 	}
 	req.System = prompts.System(data)
@@ -31,14 +32,14 @@ func request(d domain.Dialogue, in workflows.GenerateInput, specs []tools.Spec) 
 }
 
 // offered gives the tools of a round: none for a synthesis, ask_user alone in a
-// conversational turn.
-func offered(specs []tools.Spec, in workflows.GenerateInput) []tools.Spec {
+// conversational turn, those of projects in a project's turns.
+func offered(specs []tools.Spec, in workflows.GenerateInput, scope domain.Scope) []tools.Spec {
 	if in.Synthesis {
 		return nil
 	}
 	var list []tools.Spec
 	for _, spec := range specs {
-		if !in.Conversational || spec.Name == tools.AskUserName {
+		if (!in.Conversational || spec.Name == tools.AskUserName) && (!spec.Project || scope.ProjectID != "") {
 			list = append(list, spec)
 		}
 	}
@@ -139,4 +140,16 @@ func transcript(messages []domain.Message) string {
 		}
 	}
 	return out.String()
+}
+
+// framed keeps a note from ending the frame that it stands in.
+var framed = strings.NewReplacer("<note", "< note", "</note", "< /note")
+
+// notesOf renders memories as notes for the system prompt.
+func notesOf(memories []domain.Memory) []prompts.Note {
+	notes := make([]prompts.Note, 0, len(memories))
+	for _, m := range memories {
+		notes = append(notes, prompts.Note{Title: strings.ReplaceAll(framed.Replace(m.Title), `"`, "'"), Content: framed.Replace(m.Content)})
+	}
+	return notes
 }

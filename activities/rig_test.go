@@ -19,6 +19,7 @@ import (
 	"github.com/harvest-engine/harvest/activities"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
+	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/llm/scripted"
 	"github.com/harvest-engine/harvest/internal/postgres"
@@ -242,8 +243,8 @@ func (r *rig) run(id string) (domain.Turn, []domain.Event) {
 	worker.RegisterWorkflows(env)
 	worker.RegisterActivities(env, worker.Activities{
 		Turn:  &activities.Turn{Store: r.store, Sources: r.code, Symbols: r.code},
-		Model: &activities.Model{Store: flushes{r.store, r.stored}, Models: r.chain, Tools: r.box, Budgets: r.budget},
-		Tool:  &activities.Tool{Store: r.store, Tools: r.box},
+		Model: &activities.Model{Store: flushes{r.store, r.stored}, Models: r.chain, Tools: r.box, Memories: library.NewMemories(r.store), Budgets: r.budget},
+		Tool:  &activities.Tool{Store: r.store, Tools: r.box}, Action: &activities.Action{Store: r.store, Tools: r.box},
 	})
 	env.ExecuteWorkflow(workflows.TurnQuery.Name, workflows.TurnInput{TurnID: id, Limits: r.limits})
 	if err := env.GetWorkflowError(); err != nil {

@@ -56,7 +56,7 @@ func (a *Turn) Begin(ctx context.Context, in workflows.TurnRef) (workflows.TurnB
 	}
 	if d.Turn.ConversationID != "" && len(d.History) == 0 && d.Summary == "" {
 		events = append(events, domain.NewPayload(domain.EventTitleUpdated, map[string]string{
-			"title": domain.TitleOf(d.Turn.Query), "conv_id": d.Turn.ConversationID,
+			"title": d.Title, "conv_id": d.Turn.ConversationID,
 		}))
 	}
 	return begun, a.Store.BeginTurn(ctx, in.TurnID, begun.Intent, events...)

@@ -17,7 +17,9 @@ import (
 func TestEveryRouteNeedsTheToken(t *testing.T) {
 	t.Parallel()
 	f := start(t, withTemporal(t, http.NotFoundHandler()))
-	open := map[string]bool{"GET /health": true, "GET /ready": true, "GET /auth/config": true, "GET /openapi.yaml": true, "GET /auth/owner": true, "OPTIONS /temporal-codec/decode": true}
+	open := map[string]bool{"GET /health": true, "GET /ready": true, "GET /auth/config": true, "GET /openapi.yaml": true, "GET /auth/owner": true, "OPTIONS /temporal-codec/decode": true,
+		"POST /auth/register": true, "POST /auth/login": true, "POST /auth/logout": true,
+		"GET /auth/google": true, "GET /auth/google/callback": true, "GET /auth/oidc": true, "GET /auth/oidc/callback": true}
 	routes := f.server.Routes()
 	if len(routes) < 20 {
 		t.Fatalf("only %d routes", len(routes))
@@ -124,7 +126,7 @@ func (f *fixture) signIn(t *testing.T) (temporal, codec string) {
 		}
 		switch c.Path {
 		case "/temporal":
-			temporal = "Cookie: other=1; " + c.Name + "=" + c.Value
+			temporal = "Cookie: other=1; token=a; session=b; sign_in=c; " + c.Name + "=" + c.Value
 		case "/temporal-codec":
 			codec = "Cookie: " + c.Name + "=" + c.Value
 		}

@@ -20,6 +20,7 @@ import (
 )
 
 var contract = sync.OnceValues(func() (*openapi3.T, error) {
+	openapi3filter.RegisterBodyDecoder("text/markdown", openapi3filter.FileBodyDecoder)
 	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
 	if err != nil {
 		return nil, err
@@ -153,22 +154,31 @@ func TestEventsAreAsDocumented(t *testing.T) {
 	t.Parallel()
 	schema := document(t).Components.Schemas["Event"].Value
 	payloads := map[domain.EventType]string{
-		domain.EventUserMessage:   `{"query":"q","username":"owner","attachments":[{"name":"a","mime_type":"b/c","size":1}],"turn_id":"t","conv_id":"c"}`,
-		domain.EventIntent:        `{"mode":"research"}`,
-		domain.EventPhase:         `{"label":"Searching codebase"}`,
-		domain.EventThinkingDelta: `{"text":"a"}`,
-		domain.EventTextDelta:     `{"text":"a"}`,
-		domain.EventToolCall:      `{"id":"c","name":"n","input":{},"description":"d"}`,
-		domain.EventToolResult:    `{"id":"c","name":"n","preview":"p","error":false,"truncated":true}`,
-		domain.EventQuestion:      `{"question":"q","choices":["a"]}`,
-		domain.EventConfirmAction: `{"id":"c","name":"n","input":{},"description":"d"}`,
-		domain.EventTitleUpdated:  `{"title":"t","conv_id":"c"}`,
-		domain.EventRetry:         `{"reason":"timeout","message":"m","wait_ms":5,"discard":true}`,
-		domain.EventFailover:      `{"from":{"provider_id":"a","kind":"k","model":"m"},"to":{"provider_id":"b","kind":"k","model":"m"},"reason":"rate_limited"}`,
-		domain.EventCompacted:     `{"messages":4,"characters":50000,"summary_characters":900}`,
-		domain.EventIngestDone:    `{"ingest_id":"i","repository":"r","kind":"read","versions":1}`,
-		domain.EventIngestFailed:  `{"ingest_id":"i","repository":"r","kind":"read","versions":0,"failed":[{"version":"v1","error":"e"}],"message":"m","code":"upstream"}`,
-		domain.EventTrimmed:       `{"message":"m","events":7}`,
+		domain.EventUserMessage:         `{"query":"q","username":"owner","attachments":[{"name":"a","mime_type":"b/c","size":1}],"turn_id":"t","conv_id":"c"}`,
+		domain.EventIntent:              `{"mode":"research"}`,
+		domain.EventPhase:               `{"label":"Searching codebase"}`,
+		domain.EventThinkingDelta:       `{"text":"a"}`,
+		domain.EventTextDelta:           `{"text":"a"}`,
+		domain.EventToolCall:            `{"id":"c","name":"n","input":{},"description":"d"}`,
+		domain.EventToolResult:          `{"id":"c","name":"n","preview":"p","error":false,"truncated":true}`,
+		domain.EventQuestion:            `{"question":"q","choices":["a"]}`,
+		domain.EventConfirmAction:       `{"id":"c","name":"n","input":{},"description":"d"}`,
+		domain.EventTitleUpdated:        `{"title":"t","conv_id":"c"}`,
+		domain.EventRetry:               `{"reason":"timeout","message":"m","wait_ms":5,"discard":true}`,
+		domain.EventFailover:            `{"from":{"provider_id":"a","kind":"k","model":"m"},"to":{"provider_id":"b","kind":"k","model":"m"},"reason":"rate_limited"}`,
+		domain.EventCompacted:           `{"messages":4,"characters":50000,"summary_characters":900}`,
+		domain.EventIngestDone:          `{"ingest_id":"i","repository":"r","kind":"read","versions":1}`,
+		domain.EventIngestFailed:        `{"ingest_id":"i","repository":"r","kind":"read","versions":0,"failed":[{"version":"v1","error":"e"}],"message":"m","code":"upstream"}`,
+		domain.EventPresence:            `{"users":[{"user_id":"u","name":"Ada","conv_id":""}]}`,
+		domain.EventUserJoin:            `{"user_id":"u","name":"Ada","conv_id":"c"}`,
+		domain.EventUserLeave:           `{"user_id":"u","name":"Ada"}`,
+		domain.EventLock:                `{"by":"Ada","user_id":"u","conv_id":"c","turn_id":"t"}`,
+		domain.EventUnlock:              `{"conv_id":"c","turn_id":"t","turn_seq":9}`,
+		domain.EventConversationCreated: `{"conv_id":"c","conversation":{"id":"c","title":"","created_by":"u","created_by_name":"Ada","message_count":0,"created_at":"2026-11-30T12:00:00Z","updated_at":"2026-11-30T12:00:00Z"}}`,
+		domain.EventConversationUpdated: `{"conv_id":"c","updated_at":"2026-11-30T12:00:00Z"}`,
+		domain.EventConversationDeleted: `{"conv_id":"c"}`,
+		domain.EventSuggestions:         `{"conv_id":"c","turn_id":"t","choices":["a"]}`,
+		domain.EventTrimmed:             `{"message":"m","events":7}`,
 	}
 	used := domain.ProviderUsed{ProviderID: "a", Kind: "k", Model: "m"}
 	for _, turn := range []domain.Turn{

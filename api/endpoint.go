@@ -24,12 +24,14 @@ const writeLimit = 30 * time.Second
 
 // request is a decoded request as a handler sees it.
 type request[Body any] struct {
-	caller caller
-	body   Body
-	header http.Header // of the request
-	reply  http.Header // of the answer
-	path   map[string]string
-	query  url.Values
+	caller  caller
+	project domain.Project // of the path's :pid, where the route's policy is member
+	body    Body
+	http    *http.Request // for its cookies and its connection
+	header  http.Header   // of the request
+	reply   http.Header   // of the answer
+	path    map[string]string
+	query   url.Values
 }
 
 // none is the Body of a request that has none.
@@ -71,7 +73,7 @@ func endpoint[Body, Out any](s *Server, status int, call func(context.Context, r
 
 func decode[Body any](c *gin.Context) (request[Body], error) {
 	req := request[Body]{
-		caller: callerOf(c), header: c.Request.Header, reply: c.Writer.Header(),
+		caller: callerOf(c), project: projectOf(c), http: c.Request, header: c.Request.Header, reply: c.Writer.Header(),
 		path: make(map[string]string, len(c.Params)),
 	}
 	for _, p := range c.Params {

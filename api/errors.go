@@ -16,8 +16,9 @@ type envelope struct {
 	Error     string      `json:"error"` // for people
 	Code      domain.Code `json:"code"`
 	RequestID string      `json:"request_id"`
-	Field     string      `json:"field,omitempty"`  // what is wrong in the request
-	Holder    string      `json:"holder,omitempty"` // the turn or run that is in the way
+	Field     string      `json:"field,omitempty"`   // what is wrong in the request
+	Holder    string      `json:"holder,omitempty"`  // the turn or run that is in the way
+	Actions   []string    `json:"actions,omitempty"` // the actions that it waits for
 }
 
 // statuses maps each domain code to its HTTP status.
@@ -37,6 +38,8 @@ var statuses = map[domain.Code]int{
 	domain.CodeBudgetExhausted: http.StatusTooManyRequests,
 	domain.CodeCanceled:        http.StatusConflict,
 	domain.CodeSuperseded:      http.StatusConflict,
+	domain.CodeTooMany:         http.StatusTooManyRequests,
+	domain.CodeNotConfigured:   http.StatusNotImplemented,
 	domain.CodeInternal:        http.StatusInternalServerError,
 }
 
@@ -82,9 +85,14 @@ func (f *turnFailure) status() int {
 func (s *Server) fail(c *gin.Context, err error) {
 	c.Abort()
 	ctx := c.Request.Context()
-	if ctx.Err() != nil {
+	if errors.Is(context.Cause(ctx), errAccessEnded) {
+		err = errAccessEnded
+	} else if ctx.Err() != nil {
 		c.Status(statusClientGone)
 		return
+	}
+	if errors.As(err, new(hidden)) {
+		c.Set(hiddenKey, true)
 	}
 	status, body := describe(err)
 	body.RequestID = obs.From(ctx).RequestID
@@ -120,7 +128,7 @@ func describe(err error) (int, envelope) {
 	body := envelope{Error: domain.PublicMessage(err), Code: code}
 	var e *domain.Error
 	if errors.As(err, &e) {
-		body.Field, body.Holder = e.Field, e.Holder
+		body.Field, body.Holder, body.Actions = e.Field, e.Holder, e.Actions
 		if e.Field != "" {
 			body.Error = e.Field + ": " + body.Error
 		}

@@ -1,6 +1,33 @@
 package api
 
-import "time"
+import (
+	"net/http"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// RouteAccess is who may call a route, by its policy.
+type RouteAccess struct {
+	Method, Path, Who string
+	Scope             domain.KeyScope // that a key needs
+	Public            bool            // nobody's credentials are looked at
+}
+
+// Access lists who may call which route.
+func (s *Server) Access() (list []RouteAccess) {
+	for _, r := range s.routes() {
+		for _, method := range r.methods() {
+			list = append(list, RouteAccess{method, r.path, string(r.access.who), r.access.scopeFor(method), r.access == public})
+		}
+	}
+	return list
+}
+
+// Unruled gives what a route without a policy leads to.
+func (s *Server) Unruled() error {
+	return ruled(append(s.routes(), route{method: http.MethodGet, path: "/unruled"}))
+}
 
 // Routes lists "METHOD path" of every route.
 func (s *Server) Routes() []string {
@@ -21,3 +48,6 @@ func (s *Server) SetClock(now func() time.Time) { s.now = now }
 
 // SetSendLimit changes how long a client may take to accept what is sent.
 func (s *Server) SetSendLimit(limit time.Duration) { s.sendLimit = limit }
+
+// SetAccessEvery changes how often the callers of open requests are looked at again.
+func (s *Server) SetAccessEvery(every time.Duration) { s.accessEvery = every }

@@ -131,7 +131,7 @@ func (f *fakeEngine) Turn(_ context.Context, id string) (domain.Turn, error) {
 }
 
 func (f *fakeEngine) WaitTurn(ctx context.Context, id string) (domain.Turn, error) {
-	if err := f.wait(ctx, func() bool { return f.turns[id].Status.Final() }); err != nil {
+	if err := f.wait(ctx, func() bool { return f.turns[id].Status.Final() || f.turns[id].Status == domain.TurnWaiting }); err != nil {
 		return domain.Turn{}, fmt.Errorf("wait for turn: %w", err)
 	}
 	return f.Turn(ctx, id)
@@ -312,4 +312,161 @@ func (fakeDescriber) Describe(name string, input json.RawMessage) string {
 		panic("describer")
 	}
 	return "Using " + name + " with " + string(input)
+}
+
+// fakeProjects keeps groups and projects in memory.
+type fakeProjects struct {
+	mu       sync.Mutex
+	groupsOf map[string][]domain.Group // by user; "": all
+	projects map[string]domain.Project
+	settings domain.ConfirmSettings
+}
+
+func newFakeProjects() *fakeProjects {
+	red := domain.Group{ID: "red", Name: "Red", CreatedAt: day}
+	return &fakeProjects{
+		groupsOf: map[string][]domain.Group{"": {red}}, settings: domain.DefaultConfirmSettings(),
+		projects: map[string]domain.Project{"p1": {ID: "p1", Name: "engine", GroupID: "red", GroupName: "Red", CreatedBy: domain.OwnerID, CreatedAt: day}},
+	}
+}
+
+func (f *fakeProjects) Groups(_ context.Context, userID string) ([]domain.Group, error) {
+	return f.groupsOf[userID], nil
+}
+
+func (f *fakeProjects) Projects(_ context.Context, who domain.Actor) (seen []domain.Project, _ error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.projects {
+		if p.VisibleTo(who) {
+			seen = append(seen, p)
+		}
+	}
+	return seen, nil
+}
+
+func (f *fakeProjects) Project(_ context.Context, id string) (domain.Project, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p, ok := f.projects[id]
+	if !ok {
+		return p, domain.NotFound("there is no project %q", id)
+	}
+	return p, nil
+}
+
+func (f *fakeProjects) CreateProject(_ context.Context, p domain.Project) (domain.Project, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.ID, p.GroupName, p.CreatedAt = fmt.Sprint("p", len(f.projects)+1), "Red", day
+	f.projects[p.ID] = p
+	return p, nil
+}
+
+func (f *fakeProjects) UpdateProject(_ context.Context, id string, name, description *string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.projects[id]
+	if name != nil {
+		p.Name = *name
+	}
+	if description != nil {
+		p.Description = *description
+	}
+	f.projects[id] = p
+	return nil
+}
+
+func (f *fakeProjects) ConfirmSettings(context.Context, string) (domain.ConfirmSettings, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.settings, nil
+}
+
+func (f *fakeProjects) SetConfirmSettings(_ context.Context, _ string, c domain.ConfirmSettings) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.settings = c
+	return nil
+}
+
+// fakeActions holds an action of the owner's, one of another person, and one of project p1.
+type fakeActions struct {
+	mu      sync.Mutex
+	rows    map[string]domain.Action
+	decided []domain.Decision
+}
+
+func newFakeActions() *fakeActions {
+	f := &fakeActions{rows: map[string]domain.Action{}}
+	for _, a := range []domain.Action{
+		{ID: "a1", TurnID: "turn-1", CallID: "c1", Requester: domain.OwnerID},
+		{ID: "a2", TurnID: "t2", CallID: "c2", Requester: "grace"},
+		{ID: "a3", TurnID: "t3", CallID: "c3", Requester: "grace", ProjectID: "p1", ConversationID: "c1"},
+	} {
+		a.Name, a.Input, a.Status, a.Nonce = "drop", json.RawMessage(`{"id":"x"}`), domain.ActionPending, "n-"+a.ID
+		a.Hash, a.Description, a.CreatedAt, a.ExpiresAt = domain.ActionHash(a.Name, a.Input), domain.DescribeAction(a.Name, a.Input), day, day.Add(24*time.Hour)
+		f.rows[a.ID] = a
+	}
+	return f
+}
+
+func (f *fakeActions) Action(_ context.Context, id string) (domain.Action, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, ok := f.rows[id]
+	if !ok {
+		return a, domain.NotFound("there is no action %q", id)
+	}
+	return a, nil
+}
+
+func (f *fakeActions) some(is func(domain.Action) bool) (list []domain.Action) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, id := range []string{"a1", "a2", "a3"} {
+		if is(f.rows[id]) {
+			list = append(list, f.rows[id])
+		}
+	}
+	return list
+}
+
+func (f *fakeActions) Actions(_ context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error) {
+	return f.some(func(a domain.Action) bool {
+		return a.ProjectID == projectID && (projectID != "" || a.Requester == userID) && (status == "" || a.Status == status)
+	}), nil
+}
+
+func (f *fakeActions) ActionOf(_ context.Context, projectID, conversationID, name string) (domain.Action, error) {
+	list := f.some(func(a domain.Action) bool {
+		return a.ProjectID == projectID && a.ConversationID == conversationID && (a.ID == name || a.CallID == name)
+	})
+	if len(list) == 0 {
+		return domain.Action{}, domain.NotFound("no action %q waits in this conversation", name)
+	}
+	return list[0], nil
+}
+
+func (f *fakeActions) WaitingActions(_ context.Context, turnID string) ([]domain.Action, error) {
+	return f.some(func(a domain.Action) bool { return a.TurnID == turnID && a.Status == domain.ActionPending }), nil
+}
+
+func (f *fakeActions) DecideActions(_ context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []domain.Action
+	for _, d := range decisions {
+		a := f.rows[d.ActionID]
+		switch {
+		case a.Status != domain.ActionPending:
+			return nil, domain.Errorf(domain.CodeConflict, "%s has decided action %s already", a.DecidedByName, a.ID)
+		case !d.Reported && d.Nonce != a.Nonce:
+			return nil, domain.Errorf(domain.CodeForbidden, "the nonce is wrong")
+		}
+		at := day
+		a.Status, a.Nonce, a.DecidedBy, a.DecidedByName, a.DecidedAt, a.Reason, a.Reported = d.Status, "", who.UserID, who.Name, &at, d.Reason, d.Reported
+		f.rows[a.ID], list, f.decided = a, append(list, a), append(f.decided, d)
+	}
+	return list, nil
 }

@@ -29,6 +29,8 @@ type checkResult struct {
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
 	MS    int64  `json:"ms"`
+	// Beside tells that the server is ready without it.
+	Beside bool `json:"beside,omitempty"`
 }
 
 type readyCache struct {
@@ -48,12 +50,12 @@ func (s *Server) readiness(ctx context.Context, r request[none]) (raw, error) {
 		code, word = http.StatusServiceUnavailable, "stopping"
 	}
 	for _, c := range checks {
-		if !c.OK {
+		if !c.OK && !c.Beside {
 			code, word = http.StatusServiceUnavailable, "unavailable"
 		}
 	}
 	var body any = status{word}
-	if r.caller.id == OwnerID {
+	if r.caller.Admin() {
 		body = struct {
 			Status string        `json:"status"`
 			Checks []checkResult `json:"checks"`
@@ -86,7 +88,7 @@ func (s *Server) test(ctx context.Context, check Check) (err error) {
 func (s *Server) check(ctx context.Context, check Check) checkResult {
 	start := s.now()
 	err := s.test(ctx, check)
-	result := checkResult{Name: check.Name, OK: err == nil, MS: s.now().Sub(start).Milliseconds()}
+	result := checkResult{Name: check.Name, OK: err == nil, MS: s.now().Sub(start).Milliseconds(), Beside: check.Beside}
 	if err == nil {
 		return result
 	}

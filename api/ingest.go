@@ -28,12 +28,12 @@ func (s *Server) ingest(ctx context.Context, r request[none]) (domain.Ingest, er
 }
 
 // ingestEvents answers GET /ingests/:id/events.
-func (s *Server) ingestEvents(ctx context.Context, r request[none]) (following, error) {
+func (s *Server) ingestEvents(ctx context.Context, r request[none]) (followed, error) {
 	run, err := s.Ingests.Ingest(ctx, r.path["id"])
 	if err != nil {
-		return following{}, err
+		return followed{}, err
 	}
-	return following{
+	return followed{
 		over: run.Status.Final(),
 		events: func(ctx context.Context, after domain.Cursor) iter.Seq2[domain.Event, error] {
 			return s.Ingests.FollowIngest(ctx, run.ID, after)

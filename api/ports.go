@@ -6,14 +6,12 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
 	"github.com/rs/zerolog"
 )
-
-// OwnerID is the user whose name all work runs under until people sign in.
-const OwnerID = "owner"
 
 // Turns starts, reads and stops query turns.
 type Turns interface {
@@ -23,7 +21,7 @@ type Turns interface {
 	StartTurn(ctx context.Context, req domain.TurnRequest) (domain.Turn, error)
 	// Turn gives a turn, or not_found. Whether the caller may see it is the API's to check.
 	Turn(ctx context.Context, id string) (domain.Turn, error)
-	// WaitTurn blocks until the turn is final. An end of ctx ends the wait, not the turn.
+	// WaitTurn blocks until the turn is final, or waits for a person. An end of ctx ends the wait, not the turn.
 	WaitTurn(ctx context.Context, id string) (domain.Turn, error)
 	// CancelTurn asks the turn to stop and gives it as it stands; a final turn is left alone.
 	CancelTurn(ctx context.Context, id string) (domain.Turn, error)
@@ -31,6 +29,23 @@ type Turns interface {
 	// to come, and ends after the terminal event or with ctx. A reader that takes its time
 	// never holds the turn up.
 	Follow(ctx context.Context, turnID string, after domain.Cursor) iter.Seq2[domain.Event, error]
+}
+
+// Actions are the tool calls that wait for a person's approval.
+type Actions interface {
+	// Action gives an action, or not_found.
+	Action(ctx context.Context, id string) (domain.Action, error)
+	// Actions lists the newest actions of a project, or without one those of a person's own
+	// turns; with a status, those that have it.
+	Actions(ctx context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error)
+	// ActionOf finds an action of a project's conversation by its id or that of its call.
+	ActionOf(ctx context.Context, projectID, conversationID, name string) (domain.Action, error)
+	// WaitingActions lists what a turn waits for.
+	WaitingActions(ctx context.Context, turnID string) ([]domain.Action, error)
+	// DecideActions records what a person decides, all of it or nothing, and lets the turns go
+	// on. Errors: forbidden without the right to decide or with a wrong nonce; conflict where an
+	// action is decided, has expired, is another one than was shown, or its turn was canceled.
+	DecideActions(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error)
 }
 
 // Ingests reads repositories into the graph.
@@ -70,6 +85,124 @@ type Providers interface {
 	Providers(ctx context.Context) ([]domain.ProviderInfo, error)
 }
 
+// Projects keeps groups and projects; whether the caller may see one is the API's to check.
+type Projects interface {
+	// Groups lists all groups by name, or with a user only that person's.
+	Groups(ctx context.Context, userID string) ([]domain.Group, error)
+	// Projects lists what a person may see, by name.
+	Projects(ctx context.Context, who domain.Actor) ([]domain.Project, error)
+	// Project gives a project, or not_found.
+	Project(ctx context.Context, id string) (domain.Project, error)
+	// CreateProject makes a project of the group; not_found where there is none.
+	CreateProject(ctx context.Context, p domain.Project) (domain.Project, error)
+	// UpdateProject changes name or description; nil leaves it.
+	UpdateProject(ctx context.Context, id string, name, description *string) error
+	// ConfirmSettings gives what holds for the actions of a project.
+	ConfirmSettings(ctx context.Context, projectID string) (domain.ConfirmSettings, error)
+	// SetConfirmSettings keeps it.
+	SetConfirmSettings(ctx context.Context, projectID string, c domain.ConfirmSettings) error
+}
+
+// People keeps who there is, their groups and their keys.
+type People interface {
+	// User gives a person, or not_found.
+	User(ctx context.Context, id string) (domain.User, error)
+	// UpdateUser changes a person's own settings.
+	UpdateUser(ctx context.Context, userID string, c domain.UserChange) error
+	// Users lists the people who signed up, in that order.
+	Users(ctx context.Context) ([]domain.User, error)
+	// SetRole changes what a person may do: not_found, invalid, or conflict for the last admin.
+	SetRole(ctx context.Context, userID string, role domain.UserRole) error
+	// SetGroups makes a person a member of exactly these groups: not_found, or invalid.
+	SetGroups(ctx context.Context, userID string, groupIDs []string) error
+	// CreateGroup makes a group; a taken name is a conflict.
+	CreateGroup(ctx context.Context, name, description string) (domain.Group, error)
+	// DeleteGroup removes a group, or gives not_found; its projects stay, for admins.
+	DeleteGroup(ctx context.Context, id string) error
+	// SetDefaultGroup says whether new people join the group; or not_found.
+	SetDefaultGroup(ctx context.Context, id string, isDefault bool) error
+	// KeyActor gives who acts by an API key, or unauthorized.
+	KeyActor(ctx context.Context, key string) (domain.Actor, error)
+	// CreateKey makes an API key, and gives it with its text, which is not kept.
+	CreateKey(ctx context.Context, n domain.NewAPIKey) (key domain.APIKey, text string, err error)
+	// Keys lists a person's keys.
+	Keys(ctx context.Context, userID string) ([]domain.APIKey, error)
+	// DeleteKey ends a key of a person, or gives not_found.
+	DeleteKey(ctx context.Context, userID, id string) error
+	// FollowAccess calls changed each time that what somebody may do may have changed, on any
+	// server, until ctx ends.
+	FollowAccess(ctx context.Context, changed func())
+}
+
+// SignIn signs people up, in and out; signin.Service does.
+type SignIn interface {
+	// LocalLogin reports whether local accounts can sign in.
+	LocalLogin() bool
+	// Ways lists the providers, with what keeps one from working now.
+	Ways() []domain.SignInWay
+	// Register makes a local account and signs it in: invalid, conflict, forbidden, too_many.
+	Register(ctx context.Context, r domain.Registration) (domain.SignedIn, error)
+	// Login signs a local account in: unauthorized, forbidden, too_many.
+	Login(ctx context.Context, l domain.Login) (domain.SignedIn, error)
+	// Session gives who is signed in, with a fresh token where the old one is used up; or
+	// unauthorized.
+	Session(ctx context.Context, token, session string) (who domain.Actor, fresh *domain.SignedIn, err error)
+	// Logout ends a session on every server at once.
+	Logout(ctx context.Context, token, session string) error
+	// Begin gives where to send a browser, and what it keeps until it is back: not_configured,
+	// unavailable.
+	Begin(ctx context.Context, start domain.SignInStart) (address, keep string, err error)
+	// Finish signs in who comes back: invalid, upstream, conflict, forbidden, unauthorized.
+	Finish(ctx context.Context, end domain.SignInEnd) (domain.SignedIn, error)
+}
+
+// Auditor keeps who was refused what, and who changed or removed what.
+type Auditor interface {
+	// Audit notes a call.
+	Audit(ctx context.Context, e domain.AuditEntry) error
+	// AuditEntries lists the calls that a filter leaves, the newest first.
+	AuditEntries(ctx context.Context, f domain.AuditFilter) ([]domain.AuditEntry, error)
+}
+
+// Conversations keeps conversations and tells what happens in projects; whether the caller may
+// see one is the API's to check.
+type Conversations interface {
+	// Conversations lists a project's or a person's, the one changed last first.
+	Conversations(ctx context.Context, q domain.ConversationQuery) ([]domain.Conversation, error)
+	// SearchConversations looks for words in titles and messages, the best first.
+	SearchConversations(ctx context.Context, q domain.ConversationQuery, words string) ([]domain.Found, error)
+	// CreateConversation makes an empty one.
+	CreateConversation(ctx context.Context, c domain.Conversation) (domain.Conversation, error)
+	// Conversation gives one, or not_found.
+	Conversation(ctx context.Context, id string) (domain.Conversation, error)
+	// Entries gives the messages of the branch that ends with the message, or with "" of the
+	// one in use, oldest first.
+	Entries(ctx context.Context, c domain.Conversation, messageID string) ([]domain.Entry, error)
+	// Attachment gives a file of a message, counted from 0, or not_found.
+	Attachment(ctx context.Context, conversationID, messageID string, n int) (domain.File, error)
+	// RetitleConversation gives it a title of a person's own.
+	RetitleConversation(ctx context.Context, id, title string) error
+	// CutConversation makes the message, "" for none, the end of the branch in use; conflict
+	// while a turn runs.
+	CutConversation(ctx context.Context, id, messageID string) error
+	// BranchConversation makes a new one, c, of the messages up to the given one.
+	BranchConversation(ctx context.Context, from domain.Conversation, messageID string, c domain.Conversation) (domain.Conversation, error)
+	// FollowProject gives the events of a project after a place, as they come.
+	FollowProject(ctx context.Context, q domain.FeedQuery) iter.Seq2[domain.FeedEvent, error]
+	// ProjectUsage sums up what a project's turns took, both days included.
+	ProjectUsage(ctx context.Context, projectID string, from, to time.Time) (domain.ProjectUsage, error)
+}
+
+// Workspaces does what ends or starts work in projects and conversations.
+type Workspaces interface {
+	// DeleteProject ends the project's work and removes it with all it owns.
+	DeleteProject(ctx context.Context, id string) (domain.Removed, error)
+	// DeleteConversation removes a conversation; a turn that runs in it is stopped.
+	DeleteConversation(ctx context.Context, id string) error
+	// AskAgain starts a turn that answers the last question anew, in the name of by.
+	AskAgain(ctx context.Context, c domain.Conversation, by domain.TurnRequest) (domain.Turn, error)
+}
+
 // Describer says in one line what a tool call does.
 type Describer interface {
 	Describe(name string, input json.RawMessage) string
@@ -79,15 +212,19 @@ type Describer interface {
 type Check struct {
 	Name string
 	Test func(ctx context.Context) error
+	// Beside tells that the server is ready without it.
+	Beside bool
 }
 
 // AuthInfo is what GET /auth/config tells a sign-in page.
 type AuthInfo struct {
-	LocalLogin      bool         `json:"local_login"`
-	Google          bool         `json:"google"`
-	OIDC            bool         `json:"oidc"`
-	OIDCDisplayName string       `json:"oidc_display_name"`
-	Features        AuthFeatures `json:"features"`
+	LocalLogin      bool   `json:"local_login"`
+	Google          bool   `json:"google"`
+	OIDC            bool   `json:"oidc"`
+	OIDCDisplayName string `json:"oidc_display_name"`
+	// Unavailable are the providers that are set up, but have not answered yet.
+	Unavailable []string     `json:"unavailable,omitempty"`
+	Features    AuthFeatures `json:"features"`
 }
 
 // AuthFeatures are the parts of the UI that this server can serve.
@@ -96,17 +233,27 @@ type AuthFeatures struct {
 	LXD  bool `json:"lxd"`
 }
 
-// Config is all that the API needs. Every port but TemporalUI and Codec is required.
+// Config is all that the API needs. Every port but SignIn, TemporalUI and Codec is required.
 type Config struct {
-	Turns     Turns
-	Ingests   Ingests
-	Sources   Sources
-	Graph     Graph
-	Providers Providers
-	Describer Describer
-	Checks    []Check
-	Auth      AuthInfo
-	Log       zerolog.Logger
+	People        People
+	Auditor       Auditor
+	SignIn        SignIn // nil: nobody signs in, tokens and keys alone open the API
+	Turns         Turns
+	Actions       Actions
+	Ingests       Ingests
+	Projects      Projects
+	Conversations Conversations
+	Workspaces    Workspaces
+	Skills        Skills
+	Artifacts     Artifacts
+	Memories      Memories
+	Sources       Sources
+	Graph         Graph
+	Providers     Providers
+	Describer     Describer
+	Checks        []Check
+	Auth          AuthInfo
+	Log           zerolog.Logger
 	// OwnerToken is the secret that every route but the public ones asks for; at least 16 bytes.
 	OwnerToken string
 	// Hosts are the DNS names under which browsers reach the server. IP addresses and

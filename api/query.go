@@ -112,20 +112,29 @@ func (q *queryRequest) decodeAttachments() error {
 		if err != nil || len(data) == 0 {
 			return domain.Invalid(field("data"), "must be a file's bytes in base64")
 		}
+		if len(data) > maxAttachment {
+			return &domain.Error{Code: domain.CodeTooLarge, Field: field("data"), Message: fmt.Sprintf("holds more than %d bytes", maxAttachment)}
+		}
+		kind, err := typeOf(a.MimeType, data)
+		if err != nil {
+			return domain.Invalid(field("data"), "%s", domain.PublicMessage(err))
+		}
 		a.Data = ""
-		q.decoded = append(q.decoded, domain.Attachment{Name: a.Name, MimeType: a.MimeType, Data: data})
+		q.decoded = append(q.decoded, domain.Attachment{Name: a.Name, MimeType: kind, Data: data})
 	}
 	return nil
 }
 
 // start starts the turn of a query, or finds the one of the same Idempotency-Key.
 func (s *Server) start(ctx context.Context, r request[queryRequest]) (domain.Turn, error) {
-	key := r.header.Get("Idempotency-Key")
-	if len(key) > 255 || !plainText(key) {
-		return domain.Turn{}, domain.Invalid("Idempotency-Key", "must be a text of at most 255 bytes")
+	key, err := idempotencyKey(r.header)
+	if err != nil {
+		return domain.Turn{}, err
 	}
 	turn, err := s.Turns.StartTurn(ctx, domain.TurnRequest{
-		UserID:         r.caller.id,
+		UserID:         r.caller.UserID,
+		UserName:       r.caller.Name,
+		ProjectID:      r.project.ID,
 		ConversationID: r.body.ConversationID,
 		Query:          r.body.Query,
 		Attachments:    r.body.decoded,
@@ -154,19 +163,22 @@ type answer struct {
 }
 
 // query answers POST /query: it waits for the turn's end. A client that leaves ends its
-// own waiting only.
-func (s *Server) query(ctx context.Context, r request[queryRequest]) (answer, error) {
+// own waiting only. A turn that waits for a person is answered at once.
+func (s *Server) query(ctx context.Context, r request[queryRequest]) (any, error) {
 	turn, err := s.start(ctx, r)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	waiting, done := s.untilDrain(ctx)
 	defer done()
 	if turn, err = s.Turns.WaitTurn(waiting, turn.ID); err != nil {
 		if errors.Is(context.Cause(waiting), errStopping) {
-			return answer{}, domain.Errorf(domain.CodeUnavailable, "the server is stopping, but the turn goes on: read it at /turns/%s", r.reply.Get(turnIDHeader))
+			return nil, domain.Errorf(domain.CodeUnavailable, "the server is stopping, but the turn goes on: read it at /turns/%s", r.reply.Get(turnIDHeader))
 		}
-		return answer{}, err
+		return nil, err
+	}
+	if turn.Status == domain.TurnWaiting {
+		return s.waiting(ctx, turn)
 	}
 	return answerOf(complete(turn))
 }
@@ -190,10 +202,10 @@ func answerOf(turn domain.Turn) (answer, error) {
 
 // queryStream answers POST /query/stream: the turn's events from its first, or after the
 // last one that the client has where it repeats its Idempotency-Key.
-func (s *Server) queryStream(ctx context.Context, r request[queryRequest]) (following, error) {
+func (s *Server) queryStream(ctx context.Context, r request[queryRequest]) (followed, error) {
 	turn, err := s.start(ctx, r)
 	if err != nil {
-		return following{}, err
+		return followed{}, err
 	}
 	return s.followTurn(turn), nil
 }

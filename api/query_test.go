@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/rs/zerolog"
 )
 
@@ -47,7 +49,7 @@ func TestQueryPassesEverythingOn(t *testing.T) {
 		t.Fatalf("%d, turn %q: %s", resp.StatusCode, resp.Header.Get("X-Turn-Id"), text)
 	}
 	got := f.engine.requests[0]
-	want := domain.TurnRequest{UserID: "owner", ConversationID: "c1", Query: "aé <b>", Repositories: []string{"team/app"}, Versions: []string{"v1"},
+	want := domain.TurnRequest{UserID: "owner", UserName: "owner", ConversationID: "c1", Query: "aé <b>", Repositories: []string{"team/app"}, Versions: []string{"v1"},
 		Attachments: []domain.Attachment{{Name: "n.txt", MimeType: "text/plain; charset=utf-8", Data: []byte("hi")}},
 		Provider:    domain.ProviderSelection{ProviderID: "primary", Model: "m"}, IdempotencyKey: "k1"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -234,8 +236,13 @@ func TestBodyLimits(t *testing.T) {
 	f := start(t)
 	f.answers()
 	filler := func(n int) string { return `{"query":"q","name":"n","filler":"` + strings.Repeat("x", n) + `"}` }
-	attachment := func(n int) string {
-		return `{"query":"q","attachments":[{"name":"a","mime_type":"x/y","data":"` + base64.StdEncoding.EncodeToString(make([]byte, n)) + `"}]}`
+	attachment := func(sizes ...int) string {
+		var files []string
+		for _, n := range sizes {
+			data := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("x"), n))
+			files = append(files, `{"name":"a","mime_type":"text/plain","data":"`+data+`"}`)
+		}
+		return `{"query":"q","attachments":[` + strings.Join(files, ",") + `]}`
 	}
 	cases := []struct {
 		name, path, body string
@@ -245,8 +252,9 @@ func TestBodyLimits(t *testing.T) {
 		{"default beyond", "/tool-description", filler(10 << 20), 413},
 		{"query", "/query", filler(60 << 20), 200},
 		{"query beyond", "/query", filler(64 << 20), 413},
-		{"attachment", "/query", attachment(30 << 20), 200},
-		{"attachment beyond", "/query", attachment(30<<20 + 3), 413},
+		{"attachments", "/query", attachment(10<<20, 10<<20, 10<<20), 200},
+		{"attachment beyond", "/query", attachment(10<<20 + 1), 413},
+		{"attachments beyond", "/query", attachment(10<<20, 10<<20, 10<<20, 3), 413},
 		{"long query", "/query", `{"query":"` + strings.Repeat("x", 1<<20+1) + `"}`, 413},
 	}
 	for _, c := range cases {
@@ -338,7 +346,8 @@ func FuzzBodies(f *testing.F) {
 	engine := newFakeEngine()
 	engine.onStart = func(id string) { engine.end(id, answered) }
 	server, err := api.New(api.Config{
-		Turns: engine, Ingests: engine, Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
+		Actions: newFakeActions(),
+		Turns:   engine, Ingests: engine, Projects: newFakeProjects(), Conversations: newFakeTalks(), Workspaces: newFakeTalks(), Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
 		Describer: fakeDescriber{}, Log: zerolog.Nop(), OwnerToken: token,
 	})
 	if err != nil {

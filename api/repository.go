@@ -118,8 +118,8 @@ func (b *ingestBody) validate() error {
 
 func (b ingestBody) request(who caller) domain.IngestRequest {
 	return domain.IngestRequest{
-		UserID: who.id, Name: b.Name, URL: b.URL, Refs: b.Refs, AllTags: b.AllTags, Worktree: b.Worktree, Watch: b.every,
-		AnyPath:     who.bearer && who.id == OwnerID,
+		UserID: who.UserID, Name: b.Name, URL: b.URL, Refs: b.Refs, AllTags: b.AllTags, Worktree: b.Worktree, Watch: b.every,
+		AnyPath:     who.bearer && who.UserID == domain.OwnerID,
 		Credentials: domain.Credentials{Token: b.Token, SSHKey: b.SSHKey},
 	}
 }

@@ -4,18 +4,66 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// access says who may call a route.
-type access string
+// access says who may call a route, and what an API key must be good for to call it.
+type access struct {
+	who   audience
+	scope domain.KeyScope // "": read to GET, write to do all else
+}
+
+// audience says who may call a route.
+type audience string
+
+const (
+	everyone  audience = "everyone"
+	anyPerson audience = "person"
+	members   audience = "member"
+	admins    audience = "admin"
+	sharers   audience = "artifact"
+)
 
 // The policies of routes.
-const (
-	public  access = "public"  // anyone
-	probe   access = "probe"   // anyone; the owner is told more
-	owner   access = "owner"   // the owner's bearer token
-	browser access = "browser" // the owner's bearer token, or the cookie of a sign-in link on a page of ours
+var (
+	public  = access{who: everyone}                          // anyone; nobody's credentials are looked at
+	probe   = access{who: everyone, scope: domain.ScopeRead} // anyone; who has credentials is told more
+	person  = access{who: anyPerson}                         // anyone who is signed in; what they see is theirs
+	member  = access{who: members}                           // who may see the project :pid
+	shared  = access{who: sharers}                           // who may see the project of the artifact :id
+	admin   = access{who: admins, scope: domain.ScopeAdmin}  // admins
+	browser = access{who: admins, scope: browserScope}       // admins, also by the cookie of a sign-in link on a page of ours
 )
+
+// browserScope is what no API key has: keys open no pages.
+const browserScope domain.KeyScope = "browser"
+
+// by is the policy for keys of another scope.
+func (a access) by(scope domain.KeyScope) access { return access{a.who, scope} }
+
+// subject gives the id that a path names and that the policy is about; "" for none.
+func (a access) subject(c *gin.Context) string {
+	if a.who == sharers {
+		return c.Param("id")
+	}
+	return c.Param("pid")
+}
+
+// scopeFor gives what a key must be good for.
+func (a access) scopeFor(method string) domain.KeyScope {
+	switch {
+	case a.scope != "":
+		return a.scope
+	case safe(method):
+		return domain.ScopeRead
+	}
+	return domain.ScopeWrite
+}
+
+// safe reports whether a method changes nothing.
+func safe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
 
 // Limits of a request's body, in bytes.
 const (
@@ -32,8 +80,7 @@ type route struct {
 	handler gin.HandlerFunc
 }
 
-// routes is every route of the API. The conversations of the contract come between the turns
-// and the repositories.
+// routes is every route of the API.
 func (s *Server) routes() []route {
 	table := []route{
 		{http.MethodGet, "/health", public, noBody, endpoint(s, http.StatusOK, s.health)},
@@ -42,23 +89,67 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/auth/config", public, noBody, endpoint(s, http.StatusOK, s.authConfig)},
 		{http.MethodGet, "/auth/owner", public, noBody, s.signIn},
 
-		{http.MethodPost, "/query", owner, queryBody, endpoint(s, http.StatusOK, s.query)},
-		{http.MethodPost, "/query/stream", owner, queryBody, stream(s, s.queryStream)},
-		{http.MethodGet, "/turns/:id", owner, noBody, endpoint(s, http.StatusOK, s.turn)},
-		{http.MethodGet, "/turns/:id/events", owner, noBody, stream(s, s.turnEvents)},
-		{http.MethodPost, "/turns/:id/cancel", owner, defaultBody, endpoint(s, http.StatusAccepted, s.cancelTurn)},
-		{http.MethodPost, "/tool-description", owner, defaultBody, endpoint(s, http.StatusOK, s.describeTool)},
-		{http.MethodGet, "/llm/providers", owner, noBody, endpoint(s, http.StatusOK, s.providers)},
+		{http.MethodPost, "/auth/register", public, defaultBody, endpoint(s, http.StatusOK, s.register)},
+		{http.MethodPost, "/auth/login", public, defaultBody, endpoint(s, http.StatusOK, s.login)},
+		{http.MethodPost, "/auth/logout", public, noBody, endpoint(s, http.StatusOK, s.logout)},
+		{http.MethodGet, "/auth/google", public, noBody, s.beginSignIn("google")},
+		{http.MethodGet, "/auth/google/callback", public, noBody, s.finishSignIn("google")},
+		{http.MethodGet, "/auth/oidc", public, noBody, s.beginSignIn("oidc")},
+		{http.MethodGet, "/auth/oidc/callback", public, noBody, s.finishSignIn("oidc")},
+		{http.MethodGet, "/auth/me", person, noBody, endpoint(s, http.StatusOK, s.me)},
+		{http.MethodPatch, "/auth/me", person.by(domain.ScopeAccount), defaultBody, endpoint(s, http.StatusOK, s.changeMe)},
+		{http.MethodGet, "/auth/keys", person.by(domain.ScopeAccount), noBody, endpoint(s, http.StatusOK, s.keys)},
+		{http.MethodPost, "/auth/keys", person.by(domain.ScopeAccount), defaultBody, endpoint(s, http.StatusCreated, s.createKey)},
+		{http.MethodDelete, "/auth/keys/:id", person.by(domain.ScopeAccount), noBody, endpoint(s, http.StatusOK, s.deleteKey)},
 
-		{http.MethodGet, "/repositories", owner, noBody, endpoint(s, http.StatusOK, s.repositories)},
-		{http.MethodPost, "/repositories", owner, defaultBody, endpoint(s, http.StatusAccepted, s.addRepository)},
-		{http.MethodDelete, "/repositories/:name", owner, noBody, endpoint(s, http.StatusOK, s.deleteRepository)},
-		{http.MethodPost, "/repositories/:name/ingest", owner, defaultBody, endpoint(s, http.StatusAccepted, s.ingestRepository)},
-		{http.MethodGet, "/ingests/:id", owner, noBody, endpoint(s, http.StatusOK, s.ingest)},
-		{http.MethodGet, "/ingests/:id/events", owner, noBody, stream(s, s.ingestEvents)},
-		{http.MethodGet, "/graph/:repo/:version", owner, noBody, endpoint(s, http.StatusOK, s.graph)},
-		{http.MethodGet, "/graph/:repo/:version/source", owner, noBody, endpoint(s, http.StatusOK, s.symbolSource)},
+		{http.MethodPost, "/query", person.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.query)},
+		{http.MethodPost, "/query/stream", person.by(domain.ScopeAsk), queryBody, stream(s, s.queryStream)},
+		{http.MethodGet, "/turns/:id", person, noBody, endpoint(s, http.StatusOK, s.turn)},
+		{http.MethodGet, "/turns/:id/events", person, noBody, stream(s, s.turnEvents)},
+		{http.MethodPost, "/turns/:id/cancel", person.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusAccepted, s.cancelTurn)},
+		{http.MethodGet, "/actions", person, noBody, endpoint(s, http.StatusOK, s.actions)},
+		{http.MethodGet, "/actions/:id", person, noBody, endpoint(s, http.StatusOK, s.action)},
+		{http.MethodPost, "/actions/:id/decide", person.by(domain.ScopeApprove), defaultBody, endpoint(s, http.StatusOK, s.decideAction)},
+		{http.MethodPost, "/tool-description", person.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusOK, s.describeTool)},
+		{http.MethodGet, "/llm/providers", person, noBody, endpoint(s, http.StatusOK, s.providers)},
+
+		{http.MethodGet, "/groups", person, noBody, endpoint(s, http.StatusOK, s.groups)},
+		{http.MethodGet, "/projects", person, noBody, endpoint(s, http.StatusOK, s.projects)},
+		{http.MethodPost, "/projects", person, defaultBody, endpoint(s, http.StatusCreated, s.createProject)},
+		{http.MethodGet, "/projects/:pid", member, noBody, endpoint(s, http.StatusOK, s.project)},
+		{http.MethodPut, "/projects/:pid", member, defaultBody, endpoint(s, http.StatusOK, s.updateProject)},
+		{http.MethodDelete, "/projects/:pid", member, noBody, endpoint(s, http.StatusOK, s.deleteProject)},
+		{http.MethodGet, "/projects/:pid/usage", member, noBody, endpoint(s, http.StatusOK, s.projectUsage)},
+		{http.MethodGet, "/projects/:pid/events", member, noBody, s.projectEvents},
+		{http.MethodPost, "/projects/:pid/query", member.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.query)},
+		{http.MethodPost, "/projects/:pid/query/stream", member.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.projectQueryStream)},
+		{http.MethodGet, "/projects/:pid/settings", member, noBody, endpoint(s, http.StatusOK, s.settings)},
+		{http.MethodPut, "/projects/:pid/settings", member.by(domain.ScopeAdmin), defaultBody, endpoint(s, http.StatusOK, s.updateSettings)},
+		{http.MethodGet, "/projects/:pid/actions", member, noBody, endpoint(s, http.StatusOK, s.projectActions)},
+		{http.MethodGet, "/projects/:pid/actions/:id", member, noBody, endpoint(s, http.StatusOK, s.projectAction)},
+		{http.MethodPost, "/projects/:pid/conversations/:cid/confirm-action/resume", member.by(domain.ScopeApprove), defaultBody, endpoint(s, http.StatusOK, s.resume)},
+
+		{http.MethodGet, "/repositories", person, noBody, endpoint(s, http.StatusOK, s.repositories)},
+		{http.MethodPost, "/repositories", admin, defaultBody, endpoint(s, http.StatusAccepted, s.addRepository)},
+		{http.MethodDelete, "/repositories/:name", admin, noBody, endpoint(s, http.StatusOK, s.deleteRepository)},
+		{http.MethodPost, "/repositories/:name/ingest", admin, defaultBody, endpoint(s, http.StatusAccepted, s.ingestRepository)},
+		{http.MethodGet, "/ingests/:id", admin, noBody, endpoint(s, http.StatusOK, s.ingest)},
+		{http.MethodGet, "/ingests/:id/events", admin, noBody, stream(s, s.ingestEvents)},
+		{http.MethodGet, "/graph/:repo/:version", person, noBody, endpoint(s, http.StatusOK, s.graph)},
+		{http.MethodGet, "/graph/:repo/:version/source", person, noBody, endpoint(s, http.StatusOK, s.symbolSource)},
+
+		{http.MethodGet, "/admin/users", admin, noBody, endpoint(s, http.StatusOK, s.users)},
+		{http.MethodPut, "/admin/users/:id/role", admin, defaultBody, endpoint(s, http.StatusOK, s.setRole)},
+		{http.MethodPut, "/admin/users/:id/groups", admin, defaultBody, endpoint(s, http.StatusOK, s.setGroups)},
+		{http.MethodGet, "/admin/groups", admin, noBody, endpoint(s, http.StatusOK, s.allGroups)},
+		{http.MethodPost, "/admin/groups", admin, defaultBody, endpoint(s, http.StatusCreated, s.createGroup)},
+		{http.MethodDelete, "/admin/groups/:id", admin, noBody, endpoint(s, http.StatusOK, s.deleteGroup)},
+		{http.MethodPut, "/admin/groups/:id/default", admin, defaultBody, endpoint(s, http.StatusOK, s.setDefaultGroup)},
+		{http.MethodGet, "/admin/audit", admin, noBody, endpoint(s, http.StatusOK, s.audit)},
 	}
+	table = append(table, s.libraryRoutes()...)
+	table = append(table, s.conversationRoutes("/conversations", person)...)
+	table = append(table, s.conversationRoutes("/projects/:pid/conversations", member)...)
 	if s.TemporalUI != nil {
 		table = append(table, route{anyMethod, "/temporal/*path", browser, defaultBody, s.temporalUI()})
 	}
@@ -69,6 +160,22 @@ func (s *Server) routes() []route {
 		)
 	}
 	return table
+}
+
+// conversationRoutes are those of a person's own conversations, and of a project's.
+func (s *Server) conversationRoutes(under string, policy access) []route {
+	return []route{
+		{http.MethodGet, under, policy, noBody, endpoint(s, http.StatusOK, s.conversations)},
+		{http.MethodPost, under, policy, defaultBody, endpoint(s, http.StatusCreated, s.createConversation)},
+		{http.MethodGet, under + "/search", policy, noBody, endpoint(s, http.StatusOK, s.searchConversations)},
+		{http.MethodGet, under + "/:cid", policy, noBody, endpoint(s, http.StatusOK, s.conversation)},
+		{http.MethodPut, under + "/:cid", policy, queryBody, endpoint(s, http.StatusOK, s.changeConversation)},
+		{http.MethodDelete, under + "/:cid", policy, noBody, endpoint(s, http.StatusOK, s.deleteConversation)},
+		{http.MethodGet, under + "/:cid/export", policy, noBody, endpoint(s, http.StatusOK, s.exportConversation)},
+		{http.MethodPost, under + "/:cid/branch", policy, defaultBody, endpoint(s, http.StatusCreated, s.branchConversation)},
+		{http.MethodPost, under + "/:cid/retry", policy.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusAccepted, s.retryConversation)},
+		{http.MethodGet, under + "/:cid/messages/:mid/attachments/:n", policy, noBody, endpoint(s, http.StatusOK, s.attachment)},
+	}
 }
 
 // CodecPath is where payloads are decoded for the Temporal UI. Given to the UI as it stands, a

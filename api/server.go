@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -24,13 +25,17 @@ type Server struct {
 	Config
 	keepAlive time.Duration
 	sendLimit time.Duration
-	now       func() time.Time
-	engine    *gin.Engine
-	token     tokenCheck
-	pictures  pictureCache
-	models    providerCache
-	ready     readyCache
-	flight    singleflight.Group
+	// accessEvery is how long an open request goes on before its caller is looked at again.
+	accessEvery time.Duration
+	now         func() time.Time
+	engine      *gin.Engine
+	token       tokenCheck
+	pictures    pictureCache
+	models      providerCache
+	ready       readyCache
+	flight      singleflight.Group
+	watches     watches
+	strangers   strangers
 
 	stopping context.Context // ends with Drain
 	stop     context.CancelFunc
@@ -44,11 +49,11 @@ func New(cfg Config) (*Server, error) {
 	if len(cfg.OwnerToken) < 16 {
 		return nil, errors.New("api: the owner token needs at least 16 bytes")
 	}
-	if cfg.Turns == nil || cfg.Ingests == nil || cfg.Sources == nil || cfg.Graph == nil || cfg.Providers == nil || cfg.Describer == nil {
+	if cfg.Turns == nil || cfg.Actions == nil || cfg.Ingests == nil || cfg.Projects == nil || cfg.Conversations == nil || cfg.Workspaces == nil || cfg.Skills == nil || cfg.Artifacts == nil || cfg.Memories == nil || cfg.People == nil || cfg.Auditor == nil || cfg.Sources == nil || cfg.Graph == nil || cfg.Providers == nil || cfg.Describer == nil {
 		return nil, errors.New("api: a required port is missing")
 	}
 	releaseMode()
-	s := &Server{Config: cfg, keepAlive: keepAliveEvery, sendLimit: eventLimit, now: time.Now, engine: gin.New(), token: newTokenCheck(cfg.OwnerToken)}
+	s := &Server{Config: cfg, keepAlive: keepAliveEvery, sendLimit: eventLimit, accessEvery: accessEvery, now: time.Now, engine: gin.New(), token: newTokenCheck(cfg.OwnerToken)}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.engine.UseEscapedPath = true      // "%2F" in a name does not end a path segment;
 	s.engine.UnescapePathValues = false // gin would turn "+" into a blank: endpoint.go unescapes
@@ -60,12 +65,26 @@ func New(cfg Config) (*Server, error) {
 	s.engine.Use(s.identify, s.logAccess, s.recoverPanic)
 	s.engine.NoRoute(func(c *gin.Context) { s.fail(c, errNoRoute) })
 	s.engine.NoMethod(func(c *gin.Context) { s.fail(c, errNoMethod) })
-	for _, r := range s.routes() {
+	table := s.routes()
+	if err := ruled(table); err != nil {
+		return nil, err
+	}
+	for _, r := range table {
 		for _, method := range r.methods() {
 			s.engine.Handle(method, r.path, s.authorize(r.access), s.limitBody(r.body), r.handler)
 		}
 	}
 	return s, nil
+}
+
+// ruled finds the route of which nothing says who may call it.
+func ruled(table []route) error {
+	for _, r := range table {
+		if r.access.who == "" {
+			return fmt.Errorf("api: nothing says who may call %s %s", r.method, r.path)
+		}
+	}
+	return nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -80,8 +99,10 @@ func (s *Server) Drain() {
 	}
 }
 
-// HTTP gives a server for the API with limits for slow clients. Its Shutdown drains.
+// HTTP gives a server for the API with limits for slow clients. Its Shutdown drains. Until
+// then open requests end when the access of who sent them does.
 func (s *Server) HTTP() *http.Server {
+	go s.People.FollowAccess(s.stopping, s.watches.lookAgain)
 	server := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: headerLimit,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,9 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/google/go-cmp/cmp"
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"go.uber.org/goleak"
 )
@@ -24,12 +27,20 @@ const token = "the-owner-token-of-the-tests"
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // the provider of the sign-in tests tells of each request
+	openapi3filter.RegisterBodyDecoder("text/markdown", openapi3filter.PlainBodyDecoder)
+	goleak.VerifyTestMain(m)
+}
 
 // fixture is a running API with fakes behind it.
 type fixture struct {
 	engine    *fakeEngine
+	actions   *fakeActions
 	graph     *fakeGraph
+	projects  *fakeProjects
+	people    *fakePeople
+	talks     *fakeTalks
 	providers *fakeProviders
 	server    *api.Server
 	url       string
@@ -38,13 +49,14 @@ type fixture struct {
 
 func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 	t.Helper()
-	f := &fixture{engine: newFakeEngine(), graph: &fakeGraph{read: day}, providers: &fakeProviders{}, log: &lockedBuffer{}}
+	f := &fixture{engine: newFakeEngine(), actions: newFakeActions(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), talks: newFakeTalks(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
 	log, err := obs.New(f.log, obs.FormatJSON, "debug", "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := api.Config{
-		Turns: f.engine, Ingests: f.engine, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
+		Actions: f.actions,
+		Turns:   f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
 		Log: log, OwnerToken: token,
 	}
 	for _, change := range changes {
@@ -206,7 +218,7 @@ func TestGoldens(t *testing.T) {
 	if got := f.engine.ingests[1]; got.Name != "team/app" || !got.AnyPath {
 		t.Errorf("ingest request %+v", got)
 	}
-	if got := f.engine.ingests[0]; got.Watch != 5*time.Minute || got.Refs[0] != "main" || got.UserID != api.OwnerID {
+	if got := f.engine.ingests[0]; got.Watch != 5*time.Minute || got.Refs[0] != "main" || got.UserID != domain.OwnerID {
 		t.Errorf("add request %+v", got)
 	}
 	if f.engine.deleted[0] != "team/app" {

@@ -20,13 +20,31 @@ const (
 
 // following is a subject whose events a client asks for.
 type following struct {
-	after  domain.Cursor
+	waits  bool // the answer waits for the first event: an error, or that nothing comes, is told by its status
+	events func(ctx context.Context) iter.Seq2[domain.FeedEvent, error]
+}
+
+// numbered gives the events of one log after a place as those of a feed.
+func numbered(events func(ctx context.Context, after domain.Cursor) iter.Seq2[domain.Event, error], after domain.Cursor) func(context.Context) iter.Seq2[domain.FeedEvent, error] {
+	return func(ctx context.Context) iter.Seq2[domain.FeedEvent, error] {
+		return func(yield func(domain.FeedEvent, error) bool) {
+			for e, err := range events(ctx, after) {
+				if !yield(domain.FeedEvent{ID: e.Cursor.String(), Event: e}, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// followed is a log whose events a client asks for.
+type followed struct {
 	over   bool // nothing new will come
 	events func(ctx context.Context, after domain.Cursor) iter.Seq2[domain.Event, error]
 }
 
 // stream makes a handler that streams the events of what open finds.
-func stream[Body any](s *Server, open func(context.Context, request[Body]) (following, error)) gin.HandlerFunc {
+func stream[Body any](s *Server, open func(context.Context, request[Body]) (followed, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		req, err := decode[Body](c)
 		if err != nil {
@@ -43,8 +61,7 @@ func stream[Body any](s *Server, open func(context.Context, request[Body]) (foll
 			s.fail(c, err)
 			return
 		}
-		f.after = after
-		s.follow(c, f)
+		s.follow(c, following{waits: f.over, events: numbered(f.events, after)})
 	}
 }
 
@@ -58,7 +75,7 @@ func cursorOf(header http.Header, after string) (domain.Cursor, error) {
 }
 
 type item struct {
-	event domain.Event
+	event domain.FeedEvent
 	err   error
 }
 
@@ -79,7 +96,7 @@ func (s *Server) follow(c *gin.Context, f following) {
 		}
 	}()
 	var first *item
-	if f.over {
+	if f.waits {
 		i, more := <-items
 		if !more { // a 204 tells a browser not to connect again
 			writeRaw(c, raw{}, http.StatusNoContent)
@@ -105,7 +122,7 @@ func (s *Server) follow(c *gin.Context, f following) {
 // pump hands the subject's events on until they, or the client, end.
 func (s *Server) pump(ctx context.Context, f following, items chan<- item) (err error) {
 	defer s.contain(ctx, &err)
-	for event, err := range f.events(ctx, f.after) {
+	for event, err := range f.events(ctx) {
 		if err != nil {
 			return err
 		}
@@ -166,7 +183,7 @@ func (o *sender) send(i item, items <-chan item) bool {
 			_ = o.w.Flush()
 			return false
 		}
-		o.w.Event(i.event.Cursor.String(), i.event.JSON())
+		o.w.Event(i.event.ID, i.event.Event.JSON())
 		if o.w.Buffered() >= flushBytes {
 			return o.w.Flush() == nil
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func (s *Server) temporalUI() gin.HandlerFunc {
 			p.Out.Header.Del("Authorization")
 			p.Out.Header.Del("Origin") // judged here already; the UI knows itself by another one
 			p.Out.Header.Del("Referer")
-			dropCookie(p.Out, ownerCookie)
+			dropCookies(p.Out, ownerCookie, tokenCookie, sessionCookie, stateCookie)
 		},
 		ModifyResponse: func(r *http.Response) error {
 			for name := range r.Header {
@@ -60,11 +61,11 @@ func (s *Server) temporalUI() gin.HandlerFunc {
 	}
 }
 
-func dropCookie(r *http.Request, name string) {
+func dropCookies(r *http.Request, names ...string) {
 	cookies := r.Cookies()
 	r.Header.Del("Cookie")
 	for _, cookie := range cookies {
-		if cookie.Name != name {
+		if !slices.Contains(names, cookie.Name) {
 			r.AddCookie(cookie)
 		}
 	}

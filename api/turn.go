@@ -18,10 +18,26 @@ func (s *Server) ownTurn(ctx context.Context, who caller, id string) (domain.Tur
 	if err != nil {
 		return domain.Turn{}, err
 	}
-	if turn.UserID != who.id {
-		return domain.Turn{}, domain.NotFound("there is no turn %q", id)
+	seen, err := s.seesTurn(ctx, who, turn)
+	if err != nil {
+		return domain.Turn{}, err
+	}
+	if !seen {
+		return domain.Turn{}, hidden{domain.NotFound("there is no turn %q", id)}
 	}
 	return complete(turn), nil
+}
+
+// seesTurn reports whether a turn is the caller's: their own, or of a project that they see.
+func (s *Server) seesTurn(ctx context.Context, who caller, turn domain.Turn) (bool, error) {
+	if turn.ProjectID == "" {
+		return turn.UserID == who.UserID, nil
+	}
+	project, err := s.Projects.Project(ctx, turn.ProjectID)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return false, nil
+	}
+	return project.VisibleTo(who.Actor), err
 }
 
 // complete makes lists that are empty show as such.
@@ -33,16 +49,16 @@ func complete(turn domain.Turn) domain.Turn {
 }
 
 // turnEvents answers GET /turns/:id/events.
-func (s *Server) turnEvents(ctx context.Context, r request[none]) (following, error) {
+func (s *Server) turnEvents(ctx context.Context, r request[none]) (followed, error) {
 	turn, err := s.ownTurn(ctx, r.caller, r.path["id"])
 	if err != nil {
-		return following{}, err
+		return followed{}, err
 	}
 	return s.followTurn(turn), nil
 }
 
-func (s *Server) followTurn(turn domain.Turn) following {
-	return following{
+func (s *Server) followTurn(turn domain.Turn) followed {
+	return followed{
 		over: turn.Status.Final(),
 		events: func(ctx context.Context, after domain.Cursor) iter.Seq2[domain.Event, error] {
 			return s.Turns.Follow(ctx, turn.ID, after)

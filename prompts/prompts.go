@@ -19,8 +19,13 @@ type SystemData struct {
 	Repositories []string // the query is limited to these; empty: all
 	Versions     []string // likewise
 	Cypher       bool     // run_cypher is offered
+	Skills       bool     // list_skills and load_skill are offered
+	Notes        []Note   // of the project, which fit the question
 	Tools        bool     // false for a conversational turn, which has ask_user only
 }
+
+// Note is what somebody wrote down in the project.
+type Note struct{ Title, Content string }
 
 // System renders the system prompt of a query turn.
 func System(data SystemData) string { return render("system.md", data) }
@@ -35,6 +40,10 @@ func Compact() string { return render("compact.md", nil) }
 // Synthesis is the last message to a model whose rounds are used up: it must answer from
 // what it has gathered.
 func Synthesis() string { return render("synthesis.md", nil) }
+
+// Afterword is the instruction for the call that titles a conversation and suggests what to
+// ask next.
+func Afterword() string { return render("afterword.md", nil) }
 
 func render(name string, data any) string {
 	var out strings.Builder

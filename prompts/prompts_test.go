@@ -21,9 +21,13 @@ func TestGoldens(t *testing.T) {
 		"system_scoped": prompts.System(prompts.SystemData{
 			Tools: true, Cypher: true, Repositories: []string{"shop/web", "shop/api"}, Versions: []string{"v1"},
 		}),
+		"system_project": prompts.System(prompts.SystemData{
+			Tools: true, Skills: true, Notes: []prompts.Note{{Title: "Window", Content: "Deploy on Sundays."}, {Title: "Two", Content: "Lines\nof text."}},
+		}),
 		"system_conversational": prompts.System(prompts.SystemData{}),
 		"intent":                prompts.Intent(),
 		"compact":               prompts.Compact(),
+		"afterword":             prompts.Afterword(),
 		"synthesis":             prompts.Synthesis(),
 	}
 	for name, got := range cases {

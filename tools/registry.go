@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -32,8 +33,9 @@ func NewRegistry(tools ...Tool) *Registry {
 	return r
 }
 
-// All gives every tool that reads code, and ask_user. With cypher set, run_cypher as well.
-func All(code Code, cypher Cypher) *Registry {
+// All gives every tool that reads code, those beside them, and ask_user. With cypher set,
+// run_cypher as well.
+func All(code Code, cypher Cypher, beside ...Tool) *Registry {
 	list := []Tool{
 		listRepositories{code}, repositoryOutline{code},
 		searchSymbols{code}, getFileSymbols{code}, getSymbolSource{code}, readFile{code}, searchText{code},
@@ -43,6 +45,7 @@ func All(code Code, cypher Cypher) *Registry {
 	if cypher != nil {
 		list = append(list, runCypher{cypher})
 	}
+	list = append(list, beside...)
 	return NewRegistry(append(list, AskUser{})...)
 }
 
@@ -62,6 +65,31 @@ func (r *Registry) Lookup(name string) (Spec, bool) {
 		return Spec{}, false
 	}
 	return t.Spec(), true
+}
+
+// judgeLimit bounds how long a tool may think about whether an input asks.
+const judgeLimit = 5 * time.Second
+
+// Asks reports whether a call must wait for a person's approval. What can't be told asks.
+func (r *Registry) Asks(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) bool {
+	tool, ok := r.byName[name]
+	if !ok {
+		return false // it is answered without being run
+	}
+	switch tool.Spec().Policy {
+	case domain.PolicyNever:
+		return false
+	case domain.PolicyInput:
+		judge, ok := tool.(Judge)
+		if !ok {
+			return true
+		}
+		ctx, cancel := context.WithTimeout(ctx, judgeLimit)
+		defer cancel()
+		asks, err := judge.Asks(ctx, scope, input)
+		return asks || err != nil
+	}
+	return true
 }
 
 // Run runs a call within the tool's limits of time and result. Whatever the model can act
@@ -85,11 +113,11 @@ func (r *Registry) Run(ctx context.Context, scope domain.Scope, name string, inp
 	case ctx.Err() != nil:
 		return domain.ToolResult{}, context.Cause(ctx)
 	case limited.Err() != nil:
-		return failure(context.Cause(limited)), nil
+		return unknown(context.Cause(limited)), nil
 	case domain.CodeOf(err) == domain.CodeUnavailable:
 		return domain.ToolResult{}, err
 	case domain.CodeOf(err) == domain.CodeInternal:
-		return failure(err), fmt.Errorf("run tool %s: %w", name, err)
+		return unknown(err), fmt.Errorf("run tool %s: %w", name, err)
 	}
 	return failure(err), nil
 }
@@ -118,6 +146,13 @@ func failure(err error) domain.ToolResult {
 		text = e.Field + " " + e.Message
 	}
 	return bound(domain.ToolResult{Text: "Error: " + text, Error: true}, defaultResult)
+}
+
+// unknown is the failure of a run that was cut off.
+func unknown(err error) domain.ToolResult {
+	result := failure(err)
+	result.Unknown = true
+	return result
 }
 
 var (

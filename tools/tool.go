@@ -19,6 +19,12 @@ type Tool interface {
 	Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error)
 }
 
+// Judge is a tool whose policy is PolicyInput: it says of each input whether it asks. Such a
+// tool that is no Judge, or can't tell, always asks.
+type Judge interface {
+	Asks(ctx context.Context, scope domain.Scope, input json.RawMessage) (bool, error)
+}
+
 // Spec is all that is known of a tool without running it.
 type Spec struct {
 	domain.ToolSpec
@@ -30,6 +36,9 @@ type Spec struct {
 	// Activity describes a call to people. {field} stands for the input's field; a part in
 	// brackets is left out where a field in it is empty.
 	Activity string
+	// Project says that the tool works on what a project owns: it is offered in the turns of
+	// projects alone.
+	Project bool
 }
 
 // The phase labels of the contract.
@@ -38,6 +47,8 @@ const (
 	PhaseRead   = "Reading source"
 	PhaseTrace  = "Tracing relationships"
 	PhaseAsk    = "Asking you"
+	PhaseSkill  = "Reading playbooks"
+	PhaseWrite  = "Writing it down"
 )
 
 const (

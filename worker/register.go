@@ -8,15 +8,19 @@ import (
 
 // Activities are the implementations that a worker serves.
 type Activities struct {
-	Turn   *activities.Turn
-	Model  *activities.Model
-	Tool   *activities.Tool
-	Ingest *activities.Ingest
+	Turn      *activities.Turn
+	Model     *activities.Model
+	Tool      *activities.Tool
+	Action    *activities.Action
+	Ingest    *activities.Ingest
+	Afterword *activities.Afterword
 }
 
 // RegisterWorkflows binds every workflow to its name. A replay needs nothing else.
 func RegisterWorkflows(r flow.WorkflowRegistry) {
 	workflows.TurnQuery.Register(r, workflows.RunTurnQuery)
+
+	workflows.Afterword.Register(r, workflows.RunAfterword)
 
 	workflows.IngestRepository.Register(r, workflows.RunIngestRepository)
 	workflows.IngestVersion.Register(r, workflows.RunIngestVersion)
@@ -32,7 +36,11 @@ func RegisterActivities(r flow.ActivityRegistry, a Activities) {
 	workflows.LocalTool.Register(r, a.Tool.RunLocal)
 	workflows.RunTool.Register(r, a.Tool.Run)
 	workflows.AbandonTool.Register(r, a.Tool.Abandon)
+	workflows.ApplyAction.Register(r, a.Action.Apply)
+	workflows.CloseAction.Register(r, a.Action.Close)
 	workflows.FinishTurn.Register(r, a.Turn.Finish)
+
+	workflows.WriteAfterword.Register(r, a.Afterword.Write)
 
 	workflows.BeginIngest.Register(r, a.Ingest.Begin)
 	workflows.SyncIngest.Register(r, a.Ingest.Sync)

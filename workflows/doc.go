@@ -8,8 +8,10 @@
 // # Catalogue
 //
 //	workflow            ID                  queue   messages  activities (local ones in brackets)
-//	turn.query          turn/<id>           turns   cancel    [turn.begin] turn.classify turn.compact model.generate
-//	                                                          [tool.local] tool.run [tool.abandon] [turn.finish]
+//	turn.query          turn/<id>           turns   cancel,   [turn.begin] turn.classify turn.compact model.generate
+//	                                                action.   [tool.local] tool.run [tool.abandon] [turn.finish]
+//	                                                decided   action.apply [action.close]
+//	turn.afterword      afterword/<id>      turns   -         afterword.write
 //	ingest.repository   ingest/<id>         ingest  cancel    [ingest.begin] ingest.sync [ingest.next]
 //	  of a schedule:    watch/<repo>-<time>                   [ingest.fail_version] [ingest.finish]
 //	ingest.version      ingest/<id>/<tag>   ingest  cancel    ingest.version

@@ -100,6 +100,8 @@ type CallRef struct {
 	Local bool          `json:"local,omitempty"`
 	Asks  bool          `json:"asks,omitempty"` // must wait for a person's approval
 	Limit time.Duration `json:"limit"`
+	// Expires is when a call that Asks is not waited for any longer.
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // ToolInput names the call to run.
@@ -141,6 +143,8 @@ var (
 	GenerateModel = flow.Activity[GenerateInput, Generated]{Name: "model.generate"}
 	LocalTool     = flow.Activity[ToolInput, ToolRan]{Name: "tool.local"}
 	RunTool       = flow.Activity[ToolInput, ToolRan]{Name: "tool.run"}
+	ApplyAction   = flow.Activity[ToolInput, Applied]{Name: "action.apply"}
+	CloseAction   = flow.Activity[AbandonInput, ToolRan]{Name: "action.close"}
 	AbandonTool   = flow.Activity[AbandonInput, ToolRan]{Name: "tool.abandon"}
 )
 
@@ -164,7 +168,8 @@ type turn struct {
 	limits         TurnLimits
 	conversational bool
 	squeezes       int
-	note           string // more about the reason of the end
+	decided        map[string]bool // calls of which a decision was told; nil before the first that asks
+	note           string          // more about the reason of the end
 }
 
 func newTurn(in TurnInput) *turn {
@@ -257,12 +262,24 @@ func (t *turn) generate(ctx workflow.Context, round int) (Generated, error) {
 	}
 }
 
-// runTools runs the calls of a round, several at once.
+// runTools runs the calls of a round, several at once. Those that ask wait for a person
+// meanwhile, and take no room for it.
 func (t *turn) runTools(ctx workflow.Context, calls []CallRef) error {
 	room := workflow.NewSemaphore(ctx, int64(t.limits.ParallelTools))
 	running := workflow.NewWaitGroup(ctx)
 	var failed error
 	for _, call := range calls {
+		if call.Asks {
+			running.Add(1)
+			t.listen(ctx)
+			workflow.Go(ctx, func(ctx workflow.Context) {
+				defer running.Done()
+				if err := t.confirm(ctx, call, room); err != nil {
+					failed = err
+				}
+			})
+			continue
+		}
 		if err := room.Acquire(ctx, 1); err != nil {
 			failed = err
 			break
@@ -281,8 +298,7 @@ func (t *turn) runTools(ctx workflow.Context, calls []CallRef) error {
 }
 
 // runTool runs one call. Only a cancellation, or a store that can't be reached, is an error:
-// everything else has become a result for the model. A call that Asks would wait for its
-// decision here, and leave the others running.
+// everything else has become a result for the model.
 func (t *turn) runTool(ctx workflow.Context, call CallRef) error {
 	in := ToolInput{TurnID: t.in.TurnID, CallID: call.ID}
 	if call.Local {

@@ -29,6 +29,8 @@ type turnFakes struct {
 	compact  func(in workflows.CompactInput) (workflows.Compacted, error)
 	local    func(in workflows.ToolInput) error
 	run      func(ctx context.Context, in workflows.ToolInput) error
+	apply    func(in workflows.ToolInput, n int) (workflows.Applied, error)
+	closed   []workflows.AbandonInput
 }
 
 // note counts a call.
@@ -82,6 +84,13 @@ func (f *turnFakes) play(t *testing.T, in workflows.TurnInput, change func(*test
 	workflows.RunTool.Register(env, func(ctx context.Context, in workflows.ToolInput) (workflows.ToolRan, error) {
 		f.note("run")
 		return workflows.ToolRan{}, f.run(ctx, in)
+	})
+	workflows.ApplyAction.Register(env, func(_ context.Context, in workflows.ToolInput) (workflows.Applied, error) {
+		return f.apply(in, f.note("apply "+in.CallID))
+	})
+	workflows.CloseAction.Register(env, func(_ context.Context, in workflows.AbandonInput) (workflows.ToolRan, error) {
+		f.closed = append(f.closed, in)
+		return workflows.ToolRan{Error: true}, nil
 	})
 	workflows.AbandonTool.Register(env, func(_ context.Context, in workflows.AbandonInput) (workflows.ToolRan, error) {
 		f.abandon = append(f.abandon, in)

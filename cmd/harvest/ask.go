@@ -66,9 +66,13 @@ func (p *program) printAnswer(ctx context.Context, api *client.Client, q client.
 	if err != nil {
 		return err
 	}
-	for _, err := range events {
+	for event, err := range events {
 		if err != nil {
 			return interrupted(ctx, api, turnID, err)
+		}
+		var action domain.Action
+		if event.Type == domain.EventConfirmAction && event.Decode(&action) == nil {
+			fmt.Fprintf(p.errs, "harvest: %s waits for your approval; see harvest actions show %s\n", domain.Visible(action.Name), action.ID)
 		}
 	}
 	answer, err := api.Answer(ctx, q, key)

@@ -22,6 +22,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/knowledge"
 	"github.com/harvest-engine/harvest/internal/knowledge/gitrepo"
 	"github.com/harvest-engine/harvest/internal/knowledge/lang"
+	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/postgres"
@@ -50,6 +51,9 @@ type assembly struct {
 	closeGraph func(context.Context) error
 	chain      *llm.Chain
 	tools      *tools.Registry
+	skills     *library.Skills
+	artifacts  *library.Artifacts
+	memories   *library.Memories
 	keys       worker.Keyring
 	codec      *worker.Codec
 	temporal   sdkclient.Client
@@ -89,6 +93,9 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 		return databaseFault(err)
 	}
 	a.store = postgres.NewStore(a.pool, postgres.WithSealer(seal))
+	if err := a.openLibrary(ctx); err != nil {
+		return err
+	}
 	a.code = pg.New(a.pool, pg.OnSweepError(a.sweepFailed))
 	if a.graph, a.tools, err = a.openGraph(ctx); err != nil {
 		return err
@@ -98,9 +105,10 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	}
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
-		Turns: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
+		Actions: a.store,
+		Turns:   a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
 		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention,
-		Queues: a.queues, Owner: api.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
+		Queues: a.queues, Owner: domain.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
 		TurnLimits: workflows.TurnLimits{
 			MaxIterations:    a.cfg.Agent.MaxIterations,
 			CompactThreshold: a.cfg.Agent.CompactionThresholdChars,
@@ -165,10 +173,12 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 	return worker.New(worker.Config{
 		Client: a.temporal, Queues: a.queues, Log: a.log, Serve: serve, OnFatal: onFatal,
 		Activities: worker.Activities{
-			Turn:   &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
-			Model:  &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Budgets: budgets},
-			Tool:   &activities.Tool{Store: a.store, Tools: a.tools},
-			Ingest: &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
+			Turn:      &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
+			Model:     &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Memories: a.memories, Budgets: budgets},
+			Tool:      &activities.Tool{Store: a.store, Tools: a.tools},
+			Action:    &activities.Action{Store: a.store, Tools: a.tools},
+			Afterword: &activities.Afterword{Store: a.store, Models: a.chain},
+			Ingest:    &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
 		},
 	})
 }

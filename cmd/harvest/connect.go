@@ -28,13 +28,17 @@ func (p *program) connect() (*client.Client, error) {
 	return client.New(base, token, client.DefaultPatience), nil
 }
 
-// find gives the address and the owner token of the running Harvest: the one that the
-// environment names, or the one of the data folder.
+// find gives the address of the running Harvest, and a key or the owner token: the one that the
+// environment names, the one of the data folder, or the one of harvest login.
 func (p *program) find() (base, token string, err error) {
 	if base, ok := p.env(urlVariable); ok && base != "" {
-		token, ok := p.env(tokenVariable)
-		if !ok || token == "" {
-			return "", "", domain.Errorf(domain.CodeUnauthorized, "%s is set, but %s is not; set it to the server's owner token", urlVariable, tokenVariable)
+		token, _ := p.env(tokenVariable)
+		if token == "" {
+			_, token, _ = p.keptKey(base)
+		}
+		if token == "" {
+			return "", "", domain.Errorf(domain.CodeUnauthorized,
+				"%s is set, but %s is not; set it to the server's owner token or an API key, or log in with: harvest login %s", urlVariable, tokenVariable, base)
 		}
 		if parsed, err := url.Parse(base); err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
 			return "", "", domain.Errorf(domain.CodeInvalid, "%s must be the address of a server, such as https://harvest.example.com", urlVariable)
@@ -46,6 +50,11 @@ func (p *program) find() (base, token string, err error) {
 		return "", "", err
 	}
 	running, err := readInstance(dir)
+	if domain.CodeOf(err) == domain.CodeUnavailable { // none runs here
+		if base, key, ok := p.keptKey(""); ok {
+			return base, key, nil
+		}
+	}
 	if err != nil {
 		return "", "", err
 	}

@@ -21,6 +21,7 @@ const (
 	instanceFile = "instance.json"
 	tokenFile    = "owner-token"
 	keyFile      = "encryption-keys"
+	sessionFile  = "session-secret"
 )
 
 // instance says where the running Harvest of a data folder is. Its file is for the owner's
@@ -83,25 +84,38 @@ func readToken(dataDir string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// ownerToken reads the token of the data folder, and makes one where there is none. It is
-// for its owner's eyes alone.
-func ownerToken(dataDir string) (string, error) {
+// ownerToken reads the token of the data folder, and makes one where there is none.
+func ownerToken(dataDir string) (string, error) { return ownSecret(dataDir, tokenFile, "owner token") }
+
+// sessionSecret reads the secret of the data folder that signs sessions, and makes one where
+// there is none.
+func sessionSecret(dataDir string) (string, error) {
+	return ownSecret(dataDir, sessionFile, "session secret")
+}
+
+// ownSecret reads a secret of the data folder, and makes one where there is none. It is for
+// its owner's eyes alone.
+func ownSecret(dataDir, file, what string) (string, error) {
 	if err := os.MkdirAll(dataDir, 0o711); err != nil {
 		return "", fmt.Errorf("make the data folder: %w", err)
 	}
-	path := filepath.Join(dataDir, tokenFile)
+	path := filepath.Join(dataDir, file)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		token := rand.Text()
 		return token, replaceFile(path, []byte(token+"\n"))
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the owner token: %w", err)
+		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return "", domain.Errorf(domain.CodeForbidden, "%s is open to others (mode %04o); run: chmod 600 %s", path, info.Mode().Perm(), path)
 	}
-	return readToken(dataDir)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", domain.Wrap(domain.CodeUnauthorized, err, "the %s can't be read; run this as the user who started harvest, or name its data folder with --data-dir", what)
+	}
+	return strings.TrimSpace(string(text)), nil
 }
 
 // replaceFile writes a private file so that readers see the old one or the new one, whole.

@@ -20,7 +20,7 @@ const backendNeo4j = "neo4j"
 // Only what stays in our own database is fast enough to be looked up inside a workflow task.
 func (a *assembly) openGraph(ctx context.Context) (graph.Backend, *tools.Registry, error) {
 	if a.cfg.Graph.Backend != backendNeo4j {
-		return a.code, tools.All(tools.Code{Sources: a.code, Graph: a.code, Local: true}, nil), nil
+		return a.code, tools.All(tools.Code{Sources: a.code, Graph: a.code, Local: true}, nil, a.libraryTools()...), nil
 	}
 	config := neo4jConfig(a.cfg.Neo4j)
 	config.OnSweepError = a.sweepFailed
@@ -29,7 +29,7 @@ func (a *assembly) openGraph(ctx context.Context) (graph.Backend, *tools.Registr
 		return nil, nil, err
 	}
 	a.closeGraph = store.Close
-	return store, tools.All(tools.Code{Sources: a.code, Graph: store, OtherGraph: true}, store), nil
+	return store, tools.All(tools.Code{Sources: a.code, Graph: store, OtherGraph: true}, store, a.libraryTools()...), nil
 }
 
 // sweepFailed logs that superseded versions are still there: the next publication tries again.

@@ -58,6 +58,7 @@ func (a *assembly) run(ctx context.Context, h halves) error {
 	}
 	if h.worker {
 		base.Go(func() error { a.tidyMirrors(beneath); return nil })
+		base.Go(func() error { a.artifacts.Render(beneath, a.renderFailed); return nil })
 	}
 	err := a.runAbove(ctx, cancel, h)
 	release()
@@ -107,7 +108,8 @@ func (a *assembly) runAbove(ctx context.Context, cancel context.CancelCauseFunc,
 // serveAPI begins to answer requests, and gives the function that ends it.
 func (a *assembly) serveAPI(h halves, cancel context.CancelCauseFunc) (stop func(), err error) {
 	cfg := api.Config{
-		Turns: a.engine, Ingests: a.engine, Sources: a.code, Graph: a.graph,
+		Actions: a.engine,
+		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
 		Providers: picker{a.chain}, Describer: a.tools, Checks: a.checks(), Log: a.log,
 		OwnerToken: h.token, Hosts: a.cfg.Server.Hosts,
 		Codec: converter.NewPayloadCodecHTTPHandler(a.codec),
@@ -118,8 +120,13 @@ func (a *assembly) serveAPI(h halves, cancel context.CancelCauseFunc) (stop func
 		}
 		cfg.UIOrigins = originsOf(cfg.TemporalUI)
 	}
+	endSignIn, err := a.signIn(&cfg)
+	if err != nil {
+		return nil, err
+	}
 	server, err := api.New(cfg)
 	if err != nil {
+		endSignIn()
 		return nil, fmt.Errorf("set the API up: %w", err)
 	}
 	serving := server.HTTP()
@@ -137,6 +144,7 @@ func (a *assembly) serveAPI(h halves, cancel context.CancelCauseFunc) (stop func
 			_ = serving.Close() // what did not end in time is cut off
 		}
 		<-done
+		endSignIn()
 	}, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/embedded"
 	"github.com/harvest-engine/harvest/internal/engine"
 	"github.com/harvest-engine/harvest/internal/graph/pg"
+	shelf "github.com/harvest-engine/harvest/internal/library" // the package has a library of its own
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/postgres"
@@ -81,8 +82,8 @@ func openHouse(ctx context.Context, servers *embedded.Stack, split bool) (h *hou
 	}
 	code := pg.New(h.front.pool)
 	h.engine, err = engine.New(ctx, engine.Config{
-		Temporal: h.front.client, Namespace: "default", Turns: h.front.store, Ingests: h.front.store, Events: h.front.store,
-		Repositories: code, House: h.front.store, Queues: queues, Owner: api.OwnerID, Log: zerolog.Nop(),
+		Temporal: h.front.client, Namespace: "default", Turns: h.front.store, Actions: h.front.store, Projects: h.front.store, Ingests: h.front.store, Events: h.front.store,
+		Repositories: code, House: h.front.store, Queues: queues, Owner: domain.OwnerID, Log: zerolog.Nop(),
 	})
 	if err != nil {
 		return nil, err
@@ -133,6 +134,7 @@ func (h *house) startWorker(queues workflows.Queues) error {
 			Turn:   &activities.Turn{Store: store, Sources: code, Symbols: code},
 			Model:  &activities.Model{Store: store, Models: chain, Tools: box},
 			Tool:   &activities.Tool{Store: store, Tools: box},
+			Action: &activities.Action{Store: store, Tools: box},
 			Ingest: &activities.Ingest{Store: store, Sources: code, Graph: code},
 		},
 	})
@@ -148,7 +150,7 @@ func (h *house) startWorker(queues workflows.Queues) error {
 
 func (h *house) serve(code *pg.Store) error {
 	server, err := api.New(api.Config{
-		Turns: h.engine, Ingests: h.engine, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
+		Turns: h.engine, Actions: h.engine, Ingests: h.engine, Projects: h.front.store, Skills: shelf.NewSkills(h.front.store), Memories: shelf.NewMemories(h.front.store), Artifacts: shelf.NewArtifacts(h.front.store), Conversations: h.front.store, Workspaces: h.engine, People: h.front.store, Auditor: h.front.store, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
 		Log: zerolog.Nop(), OwnerToken: ownerToken,
 	})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/workflows"
 )
@@ -26,7 +25,7 @@ const (
 // turn runs a turn and gives the time from its request to the terminal event at a reader.
 func (h *house) turn(ctx context.Context, rounds int) (time.Duration, error) {
 	started := time.Now()
-	turn, err := h.engine.StartTurn(ctx, domain.TurnRequest{UserID: api.OwnerID, Query: query(domain.NewID(), rounds)})
+	turn, err := h.engine.StartTurn(ctx, domain.TurnRequest{UserID: domain.OwnerID, Query: query(domain.NewID(), rounds)})
 	if err != nil {
 		return 0, err
 	}
@@ -201,7 +200,7 @@ func (b *bench) turnMemory(ctx context.Context, h *house) ([]Row, error) {
 	for i := range gates {
 		key := domain.NewID()
 		gates[i] = h.model.watch(key, true)
-		turn, err := h.engine.StartTurn(ctx, domain.TurnRequest{UserID: api.OwnerID, Query: query(key, 0)})
+		turn, err := h.engine.StartTurn(ctx, domain.TurnRequest{UserID: domain.OwnerID, Query: query(key, 0)})
 		if err != nil {
 			return nil, err
 		}

@@ -224,14 +224,13 @@ func (d *decoder) checkLater(c *Config) {
 	if c.Auth != nil {
 		if g := c.Auth.Google; g != nil {
 			d.scheme("auth.google.redirect_uri", g.RedirectURI, "http", "https")
-			d.later(c, "auth.google")
 		}
 		if o := c.Auth.OIDC; o != nil {
 			d.scheme("auth.oidc.issuer_url", o.IssuerURL, "http", "https")
 			d.scheme("auth.oidc.redirect_uri", o.RedirectURI, "http", "https")
-			d.later(c, "auth.oidc")
 		}
-		d.later(c, "auth")
+		d.longEnough("auth.jwt_secret", c.Auth.JWTSecret)
+		d.longEnough("auth.setup_token", c.Auth.SetupToken)
 	}
 	if c.Agents != nil {
 		d.scheme("agents.public_url", c.Agents.PublicURL, "http", "https")
@@ -249,6 +248,15 @@ func (d *decoder) checkLater(c *Config) {
 	}
 	if c.UI != nil {
 		d.later(c, "ui")
+	}
+}
+
+// minSecret is the shortest secret that is not to be guessed, in bytes.
+const minSecret = 16
+
+func (d *decoder) longEnough(key string, s Secret) {
+	if !s.Empty() && len(s.Reveal()) < minSecret {
+		d.fault(key, "has fewer than %d characters, which can be guessed; make one with: openssl rand -hex 32", minSecret)
 	}
 }
 

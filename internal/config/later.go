@@ -2,7 +2,8 @@ package config
 
 // Auth configures how people sign in.
 type Auth struct {
-	JWTSecret       Secret  `toml:"jwt_secret" required:"true"`
+	JWTSecret       Secret  `toml:"jwt_secret"`  // signs sessions; without one the data folder's own
+	SetupToken      Secret  `toml:"setup_token"` // that the first person who signs up must give
 	AllowLocalLogin bool    `toml:"allow_local_login" default:"true"`
 	Google          *Google `toml:"google"`
 	OIDC            *OIDC   `toml:"oidc"`

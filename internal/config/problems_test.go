@@ -40,7 +40,6 @@ var problemCases = []struct {
 		`f.toml:5: server.port: must be a whole number, not a string`,
 	}},
 	{"required", "[auth]\nallow_local_login = \"yes\"\n[auth.google]\nclient_id = \"\"\n[[llm]]\nprovider = \"anthropic\"\n[[llm]]\nprovider = \"scripted\"\n", []string{
-		`f.toml:1: auth.jwt_secret: missing; it is required here`,
 		`f.toml:2: auth.allow_local_login: must be true or false, not a string`,
 		`f.toml:3: auth.google.client_secret: missing; it is required here`,
 		`f.toml:3: auth.google.redirect_uri: missing; it is required here`,

@@ -17,6 +17,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/engine"
 	"github.com/harvest-engine/harvest/internal/graph"
+	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/llm/scripted"
 	"github.com/harvest-engine/harvest/internal/obs"
@@ -70,7 +71,7 @@ func (o *nodeOrder) open(ctx context.Context, log zerolog.Logger) (*node, error)
 
 func (n *node) engine(ctx context.Context, o *nodeOrder) (*engine.Engine, error) {
 	return engine.New(ctx, engine.Config{
-		Temporal: n.client, Namespace: o.Namespace, Turns: n.store, Ingests: n.store, Events: n.store, Queues: n.queues,
+		Temporal: n.client, Namespace: o.Namespace, Turns: n.store, Actions: n.store, Projects: n.store, Ingests: n.store, Events: n.store, Queues: n.queues,
 		Repositories: noRepositories{}, House: n.store, Owner: o.Owner, Log: n.log,
 	})
 }
@@ -101,11 +102,11 @@ func (n *node) work(o *nodeOrder) error {
 	if err != nil {
 		return err
 	}
-	box := tools.NewRegistry(probe{"look", true, n.pool}, probe{"dig", false, n.pool}, tools.AskUser{})
+	box := tools.NewRegistry(probe{"look", true, n.pool}, probe{"dig", false, n.pool}, drop{n.pool}, tools.AskUser{})
 	w, err := worker.New(worker.Config{Client: n.client, Queues: n.queues, Log: n.log, Activities: worker.Activities{
 		Turn:  &activities.Turn{Store: n.store, Sources: code{}, Symbols: code{}},
 		Model: &activities.Model{Store: n.store, Models: chain, Tools: box},
-		Tool:  &activities.Tool{Store: n.store, Tools: box},
+		Tool:  &activities.Tool{Store: n.store, Tools: box}, Action: &activities.Action{Store: n.store, Tools: box},
 	}})
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (n *node) serve(ctx context.Context, o *nodeOrder) error {
 	}
 	go func() { _ = e.Run(ctx) }() // until the process ends
 	server, err := api.New(api.Config{
-		Turns: e, Ingests: e, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
+		Turns: e, Actions: e, Ingests: e, Projects: n.store, Skills: library.NewSkills(n.store), Memories: library.NewMemories(n.store), Artifacts: library.NewArtifacts(n.store), Conversations: n.store, Workspaces: e, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
 	})
 	if err != nil {
 		return err
@@ -158,6 +159,10 @@ func script() scripted.Script {
 		{Question: "unclear", Rounds: one(scripted.Round{Text: "I must ask.", Calls: []scripted.Call{ask}})},
 		{Question: "fail", Rounds: one(scripted.Round{Faults: []scripted.Fault{{Code: domain.CodeUpstream, Times: -1}}})},
 		{Question: "hello", Rounds: one(scripted.Round{Text: "Hello!"})},
+		{Question: "remove", Rounds: []scripted.Round{
+			{Text: "I look, and remove two.", Calls: []scripted.Call{call("look", 0), call("drop", firstDrop), call("drop", secondDrop)}},
+			round("It is removed. " + answer),
+		}},
 		{Question: "long", Rounds: one(scripted.Round{Text: strings.Repeat("Very long. ", 1300)})},
 	}
 	return scripted.Script{Scenes: scenes, Rounds: []scripted.Round{
@@ -165,6 +170,46 @@ func script() scripted.Script {
 		round(strings.Repeat("There is more. ", 6), call("dig", 2), call("look", 3)),
 		round(strings.Repeat("Now I know. ", 12) + answer),
 	}}
+}
+
+// The steps of the calls that ask, of the turn that removes something.
+const (
+	firstDrop  = 10
+	secondDrop = 11
+)
+
+// drop is a tool that always asks. Its effect, a row, stands in the middle of its run: it can
+// be killed before and after it.
+type drop struct{ pool *pgxpool.Pool }
+
+func (drop) Spec() tools.Spec {
+	return tools.Spec{
+		ToolSpec: domain.ToolSpec{Name: "drop", Description: "Removes something.", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		Policy:   domain.PolicyAlways, Timeout: 10 * time.Second, MaxResult: 1000,
+	}
+}
+
+func (d drop) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
+	pause := func() error {
+		timer := time.NewTimer(digTime)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			return nil
+		}
+	}
+	if scope.ActionID == "" {
+		return domain.ToolResult{}, domain.Errorf(domain.CodeForbidden, "nobody approved this")
+	}
+	if err := pause(); err != nil {
+		return domain.ToolResult{}, err
+	}
+	if _, err := (probe{"drop", true, d.pool}).Run(ctx, scope, input); err != nil {
+		return domain.ToolResult{}, err
+	}
+	return domain.ToolResult{Text: "it is removed"}, pause()
 }
 
 // probe is a tool that writes down each of its runs, apart from Harvest's own tables.

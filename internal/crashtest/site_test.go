@@ -17,7 +17,6 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/engine"
 	"github.com/harvest-engine/harvest/internal/testkit"
@@ -58,7 +57,7 @@ func openSite(t *testing.T, o nodeOrder) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Keys, o.Queue, o.Owner = string(keys), "crash-"+domain.NewID(), api.OwnerID
+	o.Keys, o.Queue, o.Owner = string(keys), "crash-"+domain.NewID(), domain.OwnerID
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	n, err := o.open(ctx, zerolog.Nop())
@@ -114,7 +113,7 @@ func (s *site) start() domain.Turn {
 // ask starts a turn.
 func (s *site) ask(req domain.TurnRequest) domain.Turn {
 	s.t.Helper()
-	req.UserID = api.OwnerID
+	req.UserID = domain.OwnerID
 	turn, err := s.StartTurn(context.Background(), req)
 	if err != nil {
 		s.t.Fatalf("start a turn: %v", err)

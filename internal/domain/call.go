@@ -90,6 +90,7 @@ type ModelCommit struct {
 	Round   int        // of Message
 	Message *Message   // the assistant's message of the round; nil for calls beside the rounds
 	Tools   []ToolCall // the calls that the message asks for, in order
+	Actions []Action   // those of Tools that wait for a person
 	Intent  Intent     // of a classification
 	Summary *Summary   // of a compaction
 }
@@ -104,6 +105,7 @@ type Summary struct {
 // Dialogue is all that a model call is told: the conversation so far and the turn's rounds.
 type Dialogue struct {
 	Turn     Turn
+	Title    string // of the conversation; "" without one
 	Provider ProviderSelection
 	Scope    Scope
 	Canceled bool           // somebody asked to stop

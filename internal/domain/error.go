@@ -27,6 +27,8 @@ const (
 	CodeBudgetExhausted Code = "budget_exhausted" // a turn's or a day's budget is used up
 	CodeCanceled        Code = "canceled"         // somebody asked to stop
 	CodeSuperseded      Code = "superseded"       // a later attempt has taken this work over
+	CodeTooMany         Code = "too_many"         // too many attempts; Wait says for how long
+	CodeNotConfigured   Code = "not_configured"   // this server is not set up for it
 	CodeInternal        Code = "internal"         // a fault of ours; the text stays inside
 )
 
@@ -36,6 +38,7 @@ type Error struct {
 	Message string        // for people; says what to do where something can be done
 	Field   string        // the input's field, for CodeInvalid
 	Holder  string        // the id of the turn or run that is in the way, for CodeConflict
+	Actions []string      // the ids of the actions that Holder waits for, for CodeConflict
 	Wait    time.Duration // how long to wait before trying again; 0 where unknown
 	Err     error         // the cause; never shown outside the process
 }

@@ -21,7 +21,8 @@ const (
 	EventToolCall      EventType = "tool_call"      // {id, name, input, description}
 	EventToolResult    EventType = "tool_result"    // {id, name, preview, error, truncated}
 	EventQuestion      EventType = "question"       // {question, choices}
-	EventConfirmAction EventType = "confirm_action" // {id, name, input, description}
+	EventConfirmAction EventType = "confirm_action" // {id, call_id, name, input, description, nonce, hash, expires_at}
+	EventActionDecided EventType = "action_decided" // {id, status, decided_by, name, reason}
 	EventTitleUpdated  EventType = "title_updated"  // {title, conv_id}
 	EventRetry         EventType = "retry"          // {reason, message, wait_ms, discard}: drop the text since the last finished round
 	EventFailover      EventType = "failover"       // {from, to, reason}
@@ -30,6 +31,17 @@ const (
 	EventDone          EventType = "done"           // terminal: see Turn.EndEvent
 	EventError         EventType = "error"          // terminal: as done, with {message, code}
 	EventCanceled      EventType = "canceled"       // terminal: as done, with {message}; of an ingestion as ingest_done
+
+	// Events of a project's feed beside those of its turns. The first three are never stored.
+	EventPresence            EventType = "presence"             // {users}
+	EventUserJoin            EventType = "user_join"            // {user_id, name, conv_id}
+	EventUserLeave           EventType = "user_leave"           // {user_id, name}
+	EventLock                EventType = "lock"                 // {by, user_id, conv_id, turn_id}: a turn has begun
+	EventUnlock              EventType = "unlock"               // {conv_id, turn_id, turn_seq}: it has ended, with that event of its own
+	EventConversationCreated EventType = "conversation_created" // {conversation, conv_id}
+	EventConversationUpdated EventType = "conversation_updated" // {conv_id, updated_at}
+	EventConversationDeleted EventType = "conversation_deleted" // {conv_id}
+	EventSuggestions         EventType = "suggestions"          // {conv_id, turn_id, choices}
 
 	EventIngestProgress EventType = "ingest_progress" // IngestProgress
 	EventIngestDone     EventType = "ingest_done"     // terminal {ingest_id, repository, kind, versions}

@@ -18,9 +18,12 @@ const (
 
 // Scope limits what the tools of a turn may see.
 type Scope struct {
-	TurnID       string   `json:"turn_id"`
-	UserID       string   `json:"user_id"`
-	ProjectID    string   `json:"project_id,omitempty"`
+	TurnID    string `json:"turn_id"`
+	CallID    string `json:"call_id,omitempty"` // the tool call that runs; with TurnID it names the call for ever
+	UserID    string `json:"user_id"`
+	ProjectID string `json:"project_id,omitempty"`
+	// ActionID is set in the run of an approved action: the idempotency key of what it does.
+	ActionID     string   `json:"action_id,omitempty"`
 	Repositories []string `json:"repositories,omitempty"` // empty: all
 	Versions     []string `json:"versions,omitempty"`     // empty: all
 }
@@ -76,4 +79,5 @@ type ToolResult struct {
 	Preview   string `json:"preview,omitempty"`   // one short line for people; derived from Text where empty
 	Error     bool   `json:"error,omitempty"`     // Text says what went wrong and what to do
 	Truncated bool   `json:"truncated,omitempty"` // something was left out
+	Unknown   bool   `json:"unknown,omitempty"`   // it was cut off, and may have done its work or not
 }

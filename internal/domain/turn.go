@@ -55,6 +55,8 @@ type Attachment struct {
 // TurnRequest is a query as a client gives it.
 type TurnRequest struct {
 	UserID         string
+	UserName       string // for people; "": the UserID
+	ProjectID      string // "" for a person's own
 	ConversationID string // "" for a turn of its own; made on first use
 	Query          string
 	Attachments    []Attachment
@@ -62,12 +64,15 @@ type TurnRequest struct {
 	Versions       []string
 	Provider       ProviderSelection
 	IdempotencyKey string // "" for none
+	// Beside is the message whose place the query takes, as another branch: see LastQuestion.
+	Beside string
 }
 
 // Turn is one query and its outcome.
 type Turn struct {
 	ID             string        `json:"turn_id"`
 	UserID         string        `json:"-"`
+	ProjectID      string        `json:"project_id,omitempty"`
 	ConversationID string        `json:"conversation_id,omitempty"`
 	Query          string        `json:"query"`
 	Repositories   []string      `json:"repositories,omitempty"`

@@ -33,6 +33,7 @@ const (
 // Temporal is the part of the SDK's client that the engine uses.
 type Temporal interface {
 	ExecuteWorkflow(ctx context.Context, options sdkclient.StartWorkflowOptions, workflow any, args ...any) (sdkclient.WorkflowRun, error)
+	SignalWorkflow(ctx context.Context, workflowID, runID, signal string, arg any) error
 	CancelWorkflow(ctx context.Context, workflowID, runID string) error
 	DescribeWorkflowExecution(ctx context.Context, workflowID, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error)
 	OperatorService() operatorservice.OperatorServiceClient
@@ -52,6 +53,8 @@ type Config struct {
 	Temporal     Temporal
 	Namespace    string // of Temporal
 	Turns        TurnStore
+	Actions      ActionStore
+	Projects     ProjectStore
 	Ingests      IngestStore
 	Events       EventLog
 	Repositories RepositoryStore

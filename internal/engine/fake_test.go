@@ -32,6 +32,7 @@ type fakes struct {
 	temporal     *fakeTemporal
 	ingests      *fakeIngests
 	turns        *fakeTurns
+	actions      *fakeActions
 	repositories *fakeRepositories
 	credentials  *fakeCredentials
 }
@@ -55,10 +56,11 @@ func newEngine(t *testing.T, options ...option) (*engine.Engine, fakes) {
 		ingests:  &fakeIngests{runs: map[string]*domain.OpenIngest{}, ended: map[string]domain.Ingest{}},
 		turns:    &fakeTurns{rows: map[string]*domain.Turn{}}, repositories: &fakeRepositories{saved: map[string]domain.Repository{}},
 		credentials: &fakeCredentials{saved: map[string]domain.Credentials{}},
+		actions:     &fakeActions{rows: map[string]domain.Action{}, told: map[string]bool{}},
 	}
 	f.temporal.attributes = engine.SearchAttributes()
 	config := engine.Config{
-		Temporal: f.temporal, Turns: f.turns, Ingests: f.ingests, Events: follower{f}, Repositories: f.repositories, Credentials: f.credentials, House: &fakeHouse{},
+		Temporal: f.temporal, Turns: f.turns, Actions: f.actions, Ingests: f.ingests, Events: follower{f}, Repositories: f.repositories, Credentials: f.credentials, House: &fakeHouse{},
 		Queues: workflows.CombinedQueues("turns"), Owner: "owner", Log: zerolog.Nop(),
 	}
 	for _, option := range options {
@@ -73,6 +75,7 @@ func newEngine(t *testing.T, options ...option) (*engine.Engine, fakes) {
 
 // fakeTemporal knows the states of workflows and the intervals of schedules.
 type fakeTemporal struct {
+	signals    []string
 	mu         sync.Mutex
 	attributes map[string]enumspb.IndexedValueType
 	down       error
@@ -491,4 +494,70 @@ func (w follower) Follow(_ context.Context, subject string, _ domain.Cursor) ite
 			yield(domain.Event{}, err)
 		}
 	}
+}
+
+func (f *fakeTemporal) SignalWorkflow(_ context.Context, workflowID, _, signal string, arg any) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down != nil {
+		return f.down
+	}
+	f.signals = append(f.signals, workflowID+" "+signal+" "+arg.(workflows.DecidedCall).CallID)
+	return nil
+}
+
+// fakeActions keeps actions in memory, and decides them as it is told.
+type fakeActions struct {
+	engine.ActionStore
+	mu       sync.Mutex
+	rows     map[string]domain.Action
+	settings domain.ConfirmSettings
+	told     map[string]bool
+}
+
+func (f *fakeActions) Action(_ context.Context, id string) (domain.Action, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, ok := f.rows[id]
+	if !ok {
+		return a, domain.NotFound("there is no action %q", id)
+	}
+	return a, nil
+}
+
+func (f *fakeActions) ConfirmSettings(context.Context, string) (domain.ConfirmSettings, error) {
+	return f.settings, nil
+}
+
+func (f *fakeActions) Decide(_ context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []domain.Action
+	for _, d := range decisions {
+		a := f.rows[d.ActionID]
+		a.Status, a.DecidedBy = d.Status, who.UserID
+		f.rows[a.ID], list = a, append(list, a)
+	}
+	return list, nil
+}
+
+func (f *fakeActions) UntoldDecisions(context.Context, time.Duration, int) ([]domain.Action, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []domain.Action
+	for _, a := range f.rows {
+		if a.DecidedBy != "" && !f.told[a.ID] {
+			list = append(list, a)
+		}
+	}
+	return list, nil
+}
+
+func (f *fakeActions) MarkTold(_ context.Context, ids ...string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, id := range ids {
+		f.told[id] = true
+	}
+	return nil
 }

@@ -119,6 +119,7 @@ func newStackOn(t *testing.T, queues workflows.Queues) *stack {
 		Turn:   &activities.Turn{Store: s.store, Sources: pg.New(pool), Symbols: pg.New(pool)},
 		Model:  &activities.Model{Store: s.store, Models: playedModel(t), Tools: playedTools()},
 		Tool:   &activities.Tool{Store: s.store, Tools: playedTools()},
+		Action: &activities.Action{Store: s.store, Tools: playedTools()},
 		Ingest: &activities.Ingest{Store: s.store, Sources: s.repositories, Reader: s.reader, Graph: s.graph},
 	}}
 	serve, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -132,7 +133,7 @@ func newStackOn(t *testing.T, queues workflows.Queues) *stack {
 	})
 	s.startWorker(t)
 	s.Engine, err = engine.New(ctx, engine.Config{
-		Temporal: client, Namespace: servers.TemporalNamespace, Turns: s.store, Ingests: s.store, Events: s.store, Repositories: s.repositories, House: s.store,
+		Temporal: client, Namespace: servers.TemporalNamespace, Turns: s.store, Actions: s.store, Projects: s.store, Ingests: s.store, Events: s.store, Repositories: s.repositories, House: s.store,
 		Queues: queues, Owner: "owner", Log: log,
 	})
 	if err != nil {

@@ -32,6 +32,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		do    func(context.Context) error
 	}{
 		{"sweep", sweepEvery, e.Sweep},
+		{"afterwords", sweepEvery, e.sweepAfterwords},
 		{"reconcile", reconcileEvery, reconcile.page},
 		{"watches", watchEvery, e.keepWatches},
 		{"housekeeping", housekeepEvery, e.Housekeep},
@@ -59,7 +60,7 @@ func (e *Engine) repeat(ctx context.Context, name string, every time.Duration, d
 	}
 }
 
-// Sweep starts the turns and runs that have not begun: their creator died, or could not
+// Sweep tells turns of decisions, and starts the turns and runs that have not begun: their creator died, or could not
 // reach Temporal, or no worker has taken them yet. A workflow that is there already is left
 // alone, so that doing it twice, or from several processes at once, is harmless; each row is
 // looked at once.
@@ -69,6 +70,7 @@ func (e *Engine) Sweep(ctx context.Context) error {
 		return fmt.Errorf("list unstarted turns: %w", err)
 	}
 	failure := each(turns, func(turn domain.Turn) error { return e.startTurn(ctx, turn) })
+	failure = errors.Join(failure, e.sweepDecisions(ctx))
 	runs, err := e.Ingests.UnstartedIngests(ctx, sweepAge, sweepLimit)
 	if err != nil {
 		return errors.Join(failure, fmt.Errorf("list unstarted ingests: %w", err))

@@ -59,7 +59,7 @@ func (e *Engine) launchTurn(ctx context.Context, turn domain.Turn) error {
 		workflow: workflows.TurnQuery.Name,
 		input:    workflows.TurnInput{TurnID: turn.ID, Queues: e.Queues, Limits: e.TurnLimits},
 		labels: labels{
-			kind: "turn", user: turn.UserID, conversation: turn.ConversationID,
+			kind: "turn", user: turn.UserID, project: turn.ProjectID, conversation: turn.ConversationID,
 			subject: turn.ID, repositories: turn.Repositories,
 		},
 		memo:    map[string]any{"turn_id": turn.ID, "conversation_id": turn.ConversationID},
@@ -95,18 +95,35 @@ func (e *Engine) Turn(ctx context.Context, id string) (domain.Turn, error) {
 	return e.Turns.Turn(ctx, id)
 }
 
-// WaitTurn blocks until the turn is final. An end of ctx ends the wait, not the turn.
+// WaitTurn blocks until the turn is final, or waits for a person. An end of ctx ends the
+// wait, not the turn.
 func (e *Engine) WaitTurn(ctx context.Context, id string) (domain.Turn, error) {
 	turn, err := e.Turns.Turn(ctx, id)
-	if err != nil || turn.Status.Final() {
+	if err != nil || turn.Status.Final() || turn.Status == domain.TurnWaiting {
 		return turn, err
 	}
-	for _, err := range e.Events.Follow(ctx, id, domain.Cursor{}) {
+	for event, err := range e.Events.Follow(ctx, id, domain.Cursor{}) {
 		if err != nil {
 			return domain.Turn{}, err
 		}
+		if event.Type != domain.EventConfirmAction {
+			continue
+		}
+		if turn, err = e.Turns.Turn(ctx, id); err != nil || turn.Status == domain.TurnWaiting {
+			return turn, err
+		}
 	}
 	return e.Turns.Turn(ctx, id)
+}
+
+// waitEnd blocks until the turn is final, whatever it waits for.
+func (e *Engine) waitEnd(ctx context.Context, id string) error {
+	for _, err := range e.Events.Follow(ctx, id, domain.Cursor{}) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CancelTurn asks the turn to stop and gives it as it stands; a final turn is left alone.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -33,6 +34,7 @@ settled as (
     set input_tokens = t.input_tokens + @input_tokens::bigint, output_tokens = t.output_tokens + @output_tokens::bigint,
         cached_input_tokens = t.cached_input_tokens + @cached_tokens::bigint, cost = t.cost + @cost::double precision,
         tool_calls_made = t.tool_calls_made + cardinality(@tool_ids::text[]),
+        status = case when @pauses::boolean then 'waiting' else t.status end,
         provider_used = coalesce(@provider::json, t.provider_used),
         intent = coalesce(nullif(@intent::text, ''), t.intent),
         digest = case when @digest_round::int >= 0 then @summary::text else t.digest end,
@@ -48,29 +50,60 @@ spent as (
     on conflict (user_id, day) do update
     set spent = b.spent + excluded.spent, reserved = greatest(0, b.reserved - (select guard.reserved from guard))
 )`
+	// proposeActions makes the calls that ask wait for a person.
+	proposeActions = `,
+proposed as (
+    insert into actions (id, turn_id, call_id, conversation_id, project_id, requester, tool, input, hash, description, nonce, expires_at)
+    select a.id, t.id, a.call_id, coalesce(t.conversation_id, ''), t.project_id, t.user_id, a.tool, a.input::json, a.hash, a.description, a.nonce, a.expires_at
+    from guard join turns t on t.id = guard.id,
+         unnest(@action_ids::text[], @action_calls::text[], @action_tools::text[], @action_inputs::text[], @action_hashes::text[],
+                @action_descriptions::text[], @action_nonces::text[], @action_expiries::timestamptz[])
+         a(id, call_id, tool, input, hash, description, nonce, expires_at)
+)`
 	keepSummary = `,
 summed as (
     update messages m set summary = @summary::text from guard where m.id = @summary_message::text
 )`
 )
 
-// The statements by whether a stored block is closed and whether a budget is settled.
+// commitParts says what a commit of a round has to do besides.
+type commitParts struct{ block, cost, actions bool }
+
 var (
-	sqlCommitRound = map[[2]bool]string{
-		{false, false}: statement("commit a round", "with"+guardWriter+appendEvents+settleCall+appended),
-		{true, false}:  statement("commit a round, its block", "with"+guardWriter+appendEvents+closeBlock+settleCall+appended),
-		{false, true}:  statement("commit a round, its cost", "with"+guardWriter+appendEvents+settleCall+settleBudget+appended),
-		{true, true}:   statement("commit a round, its block and cost", "with"+guardWriter+appendEvents+closeBlock+settleCall+settleBudget+appended),
-	}
+	sqlCommitRound   = commitStatements()
 	sqlCommitSummary = statement("commit a summary", "with"+guardWriter+appendEvents+closeBlock+settleCall+settleBudget+keepSummary+appended)
 )
+
+// commitStatements makes a statement for each way in which parts come together.
+func commitStatements() map[commitParts]string {
+	all := map[commitParts]string{}
+	for n := range 8 {
+		parts := commitParts{block: n&1 > 0, cost: n&2 > 0, actions: n&4 > 0}
+		name, sql := "commit a round", "with"+guardWriter+appendEvents
+		for _, part := range []struct {
+			wanted    bool
+			name, sql string
+		}{
+			{parts.block, ", its block", closeBlock}, {true, "", settleCall},
+			{parts.cost, ", its cost", settleBudget}, {parts.actions, ", its actions", proposeActions},
+		} {
+			if part.wanted {
+				name, sql = name+part.name, sql+part.sql
+			}
+		}
+		all[parts] = statement(name, sql+appended)
+	}
+	return all
+}
 
 // commitSQL chooses the statement for a commit.
 func commitSQL(c domain.ModelCommit) string {
 	if c.Summary != nil {
 		return sqlCommitSummary
 	}
-	return sqlCommitRound[[2]bool{c.Close != nil && c.Close.Stored, c.Usage.Cost > 0 || c.Claim.Reserved}]
+	return sqlCommitRound[commitParts{
+		block: c.Close != nil && c.Close.Stored, cost: c.Usage.Cost > 0 || c.Claim.Reserved, actions: len(c.Actions) > 0,
+	}]
 }
 
 // CommitModelCall commits the outcome of a model call: its last block, its events, the
@@ -89,7 +122,9 @@ func commitArgs(c domain.ModelCommit) (pgx.NamedArgs, error) {
 		"outcome": string(c.Outcome), "round": c.Round, "content": nil, "provider": nil, "model": "", "intent": string(c.Intent),
 		"cost": c.Usage.Cost, "input_tokens": c.Usage.InputTokens, "output_tokens": c.Usage.OutputTokens, "cached_tokens": c.Usage.CachedInputTokens,
 		"digest_round": -1, "summary": "", "summary_message": "",
+		"pauses": len(c.Actions) > 0,
 	}
+	addActions(args, c.Actions)
 	if c.Message != nil {
 		content, err := json.Marshal(cleanMessage(*c.Message).Blocks)
 		if err != nil {
@@ -141,4 +176,27 @@ func addTools(args pgx.NamedArgs, calls []domain.ToolCall) error {
 		args[name] = column
 	}
 	return nil
+}
+
+// addActions spreads the actions over one array a column.
+func addActions(args pgx.NamedArgs, actions []domain.Action) {
+	n := len(actions)
+	columns := map[string][]string{}
+	for _, name := range []string{"ids", "calls", "tools", "inputs", "hashes", "descriptions", "nonces"} {
+		columns[name] = make([]string, n)
+	}
+	expiries := make([]time.Time, n)
+	for i, a := range actions {
+		for name, value := range map[string]string{
+			"ids": a.ID, "calls": a.CallID, "tools": clean(a.Name), "inputs": string(a.Input), "hashes": a.Hash,
+			"descriptions": clean(a.Description), "nonces": a.Nonce,
+		} {
+			columns[name][i] = value
+		}
+		expiries[i] = a.ExpiresAt
+	}
+	for name, column := range columns {
+		args["action_"+name] = column
+	}
+	args["action_expiries"] = expiries
 }

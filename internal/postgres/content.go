@@ -21,7 +21,7 @@ type storedBlock struct {
 func (s *Store) userContent(steps *pgx.Batch, req domain.TurnRequest) (content []byte, refs []Ref, err error) {
 	blocks := []storedBlock{{Block: domain.Block{Type: domain.BlockText, Text: req.Query}}}
 	for _, a := range req.Attachments {
-		ref, err := s.queuePut(steps, streamOf(req.UserID), a.Data)
+		ref, err := s.queuePut(steps, feedOf(req.ProjectID, req.UserID), a.Data)
 		if err != nil {
 			return nil, nil, err
 		}

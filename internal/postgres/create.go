@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/postgres/live"
 )
 
 // maxIDLength bounds the ids that clients choose.
@@ -26,26 +28,43 @@ on conflict (user_id, key) do update set key = excluded.key
 returning turn_id, body_hash`)
 
 	sqlNewConversation = statement("new conversation", `
-insert into conversations (id, user_id, title) values (@conversation, @user, @title) on conflict do nothing`)
+insert into conversations (id, user_id, project_id, title) values (@conversation, @user, @project, @title) on conflict do nothing
+returning id`)
 
 	sqlLockConversation = statement("lock a conversation", `
 with was as (
-    select id, user_id, active_turn_id, head_id from conversations where id = @conversation for update
+    select id, project_id is not distinct from @project and (project_id is not null or user_id = @user) as own, active_turn_id, head_id
+    from conversations where id = @conversation for update
 ), locked as (
-    update conversations c set active_turn_id = @turn, updated_at = now()
-    from was where c.id = was.id and was.user_id = @user and was.active_turn_id is null
+    update conversations c set active_turn_id = @turn, suggestions = '[]', updated_at = now(),
+        title = case when c.title = '' then @title else c.title end
+    from was where c.id = was.id and was.own and was.active_turn_id is null
     returning c.id
 )
-select was.user_id = @user, coalesce(was.active_turn_id, ''), was.head_id, exists (select from locked) from was`)
+select was.own, coalesce(was.active_turn_id, ''), was.head_id, exists (select from locked),
+    coalesce((select coalesce(u.name, t.user_id) from turns t left join users u on u.id = t.user_id where t.id = was.active_turn_id), '')
+from was`)
 
 	sqlNewTurn = statement("new turn", `
-insert into turns (id, user_id, conversation_id, message_id, query, repositories, versions, provider_id, model)
-values (@turn, @user, @conversation, @message, @query, @repositories, @versions, @provider, @model)
+insert into turns (id, user_id, project_id, feed_seq, conversation_id, message_id, query, repositories, versions, provider_id, model)
+values (@turn, @user, @project, @feed_seq, @conversation, @message, @query, @repositories, @versions, @provider, @model)
 returning created_at`)
 
 	sqlNewMessage = statement("new message", `
-insert into messages (id, conversation_id, parent_id, turn_id, role, content, characters)
-values (@message, @conversation, @parent, @turn, @role, @content, @characters)`)
+insert into messages (id, conversation_id, parent_id, turn_id, role, content, characters, body, depth)
+values (@message, @conversation, @parent, @turn, @role, @content, @characters, @query,
+        1 + coalesce((select depth from messages where id = @parent), 0))`)
+
+	sqlParent = statement("find a message's parent", `
+select parent_id from messages where id = @message and conversation_id = @conversation`)
+
+	// Shared by those who begin something; a deletion waits for them, and they see it after.
+	sqlShareProject = statement("share a project", `
+select deleting_at is not null from projects where id = @project for share`)
+
+	sqlWaitingActions = statement("list what a turn waits for", `
+select coalesce(array_agg(id order by id), '{}'), coalesce(array_agg(tool || ' (' || id || ')' order by id), '{}')
+from actions where turn_id = @turn and status = 'pending'`)
 
 	sqlHead = statement("move a conversation's head", `
 update conversations set head_id = @message, updated_at = now() where id = @conversation`)
@@ -79,6 +98,7 @@ func (s *Store) CreateTurn(ctx context.Context, req domain.TurnRequest) (turn do
 		}
 		return domain.Turn{}, false, failed("create a turn", err)
 	}
+	s.tell(n.told...)
 	return n.turn, true, nil
 }
 
@@ -106,6 +126,8 @@ type newTurn struct {
 	req         domain.TurnRequest
 	id, message string
 	parent      *string
+	feedSeq     int64          // of a project's turn: where its lock stands
+	told        []live.Message // of the project's log, once it is committed
 	turn        domain.Turn
 }
 
@@ -117,7 +139,7 @@ type sender interface {
 
 // plain reports that nothing has to be looked up before the turn is written.
 func (n *newTurn) plain() bool {
-	return n.req.IdempotencyKey == "" && n.req.ConversationID == "" && len(n.req.Repositories) == 0 && len(n.req.Versions) == 0
+	return n.req.IdempotencyKey == "" && n.req.ProjectID == "" && n.req.ConversationID == "" && len(n.req.Repositories) == 0 && len(n.req.Versions) == 0
 }
 
 func (n *newTurn) insert(ctx context.Context, tx sender) error {
@@ -127,7 +149,11 @@ func (n *newTurn) insert(ctx context.Context, tx sender) error {
 	if err := n.checkScope(ctx, tx); err != nil {
 		return err
 	}
-	if err := n.lock(ctx, tx); err != nil {
+	fresh, err := n.lock(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := n.announce(ctx, tx, fresh); err != nil {
 		return err
 	}
 	steps := &pgx.Batch{}
@@ -136,18 +162,19 @@ func (n *newTurn) insert(ctx context.Context, tx sender) error {
 		return err
 	}
 	n.turn = domain.Turn{
-		ID: n.id, UserID: n.req.UserID, ConversationID: n.req.ConversationID, Query: n.req.Query, Repositories: n.req.Repositories,
+		ID: n.id, UserID: n.req.UserID, ProjectID: n.req.ProjectID, ConversationID: n.req.ConversationID, Query: n.req.Query, Repositories: n.req.Repositories,
 		Versions: n.req.Versions, Status: domain.TurnQueued, Sources: []domain.Source{},
 	}
 	args := pgx.NamedArgs{
-		"turn": n.id, "subject": n.id, "user": n.req.UserID, "conversation": optional(n.req.ConversationID), "message": n.message, "query": n.req.Query,
+		"turn": n.id, "subject": n.id, "user": n.req.UserID, "project": optional(n.req.ProjectID), "feed_seq": n.feedSeq,
+		"conversation": optional(n.req.ConversationID), "message": n.message, "query": n.req.Query,
 		"repositories": list(n.req.Repositories), "versions": list(n.req.Versions), "provider": n.req.Provider.ProviderID, "model": n.req.Provider.Model,
-		"parent": n.parent, "role": domain.RoleUser, "content": content, "characters": utf8.RuneCountInString(n.req.Query), "stream": streamOf(n.req.UserID),
+		"parent": n.parent, "role": domain.RoleUser, "content": content, "characters": utf8.RuneCountInString(n.req.Query), "stream": feedOf(n.req.ProjectID, n.req.UserID),
 	}
 	steps.Queue(sqlNewTurn, args).QueryRow(func(row pgx.Row) error { return row.Scan(&n.turn.CreatedAt) })
 	steps.Queue(sqlNewMessage, args)
 	for _, ref := range refs {
-		steps.Queue(sqlUseValue, pgx.NamedArgs{"owner": streamOf(n.req.UserID), "sha256": ref.SHA256, "message": n.message})
+		steps.Queue(sqlUseValue, pgx.NamedArgs{"owner": feedOf(n.req.ProjectID, n.req.UserID), "sha256": ref.SHA256, "message": n.message})
 	}
 	if n.req.ConversationID != "" {
 		steps.Queue(sqlHead, args)
@@ -165,16 +192,25 @@ func (n *newTurn) said() map[string]any {
 		Name     string `json:"name"`
 		MimeType string `json:"mime_type"`
 		Size     int    `json:"size"`
+		Preview  string `json:"preview_url,omitempty"`
 	}
 	files := []file{}
-	for _, a := range n.req.Attachments {
-		files = append(files, file{a.Name, a.MimeType, len(a.Data)})
+	for i, a := range n.req.Attachments {
+		files = append(files, file{a.Name, a.MimeType, len(a.Data), n.preview(i)})
 	}
-	said := map[string]any{"query": n.req.Query, "username": n.req.UserID, "attachments": files, "turn_id": n.id}
+	said := map[string]any{"query": n.req.Query, "username": n.userName(), "attachments": files, "turn_id": n.id}
 	if n.req.ConversationID != "" {
 		said["conv_id"] = n.req.ConversationID
 	}
 	return said
+}
+
+// preview is where the API serves an attachment, of a turn that has a conversation.
+func (n *newTurn) preview(i int) string {
+	if n.req.ConversationID == "" {
+		return ""
+	}
+	return domain.AttachmentPath(n.req.ProjectID, n.req.ConversationID, n.message, i)
 }
 
 // keepKey records the idempotency key, or finds what it stands for.
@@ -204,29 +240,100 @@ func (n *newTurn) keepKey(ctx context.Context, tx sender) error {
 	return nil
 }
 
-// lock takes the conversation's lock, making the conversation on first use.
-func (n *newTurn) lock(ctx context.Context, tx sender) error {
-	if n.req.ConversationID == "" {
-		return nil
+// userName is what people call who asks.
+func (n *newTurn) userName() string {
+	if n.req.UserName != "" {
+		return n.req.UserName
 	}
-	args := pgx.NamedArgs{"conversation": n.req.ConversationID, "user": n.req.UserID, "turn": n.id, "title": domain.TitleOf(n.req.Query)}
+	return n.req.UserID
+}
+
+// lock takes the conversation's lock, making the conversation on first use: fresh tells so.
+func (n *newTurn) lock(ctx context.Context, tx sender) (fresh bool, err error) {
+	if n.req.ConversationID == "" {
+		return false, nil
+	}
+	args := pgx.NamedArgs{
+		"conversation": n.req.ConversationID, "user": n.req.UserID, "project": optional(n.req.ProjectID), "turn": n.id, "title": domain.TitleOf(n.req.Query),
+	}
 	var own, locked bool
-	var holder string
+	var holder, by string
 	steps := &pgx.Batch{}
-	steps.Queue(sqlNewConversation, args)
-	steps.Queue(sqlLockConversation, args).QueryRow(func(row pgx.Row) error { return row.Scan(&own, &holder, &n.parent, &locked) })
+	steps.Queue(sqlNewConversation, args).Query(func(rows pgx.Rows) error {
+		fresh = rows.Next()
+		rows.Close()
+		return rows.Err()
+	})
+	steps.Queue(sqlLockConversation, args).QueryRow(func(row pgx.Row) error { return row.Scan(&own, &holder, &n.parent, &locked, &by) })
 	if err := tx.SendBatch(ctx, steps).Close(); err != nil {
-		return fmt.Errorf("lock the conversation: %w", err)
+		return false, fmt.Errorf("lock the conversation: %w", err)
 	}
 	switch {
 	case !own:
-		return domain.NotFound("there is no conversation %q", n.req.ConversationID)
+		return false, domain.NotFound("there is no conversation %q", n.req.ConversationID)
 	case !locked:
-		refusal := domain.Errorf(domain.CodeConflict, "chat is locked: turn %s of this conversation is still running", holder)
-		refusal.Holder = holder
-		return refusal
+		return false, n.busy(ctx, tx, holder, by)
 	}
-	return nil
+	return fresh, n.beside(ctx, tx)
+}
+
+// beside puts the query in the place of another message of the conversation.
+func (n *newTurn) beside(ctx context.Context, tx sender) error {
+	if n.req.Beside == "" {
+		return nil
+	}
+	err := tx.QueryRow(ctx, sqlParent, pgx.NamedArgs{"message": n.req.Beside, "conversation": n.req.ConversationID}).Scan(&n.parent)
+	if noRows(err) {
+		return domain.NotFound("there is no message %q in this conversation", n.req.Beside)
+	}
+	return err
+}
+
+// announce tells the project that the turn begins: its conversation, where that is new, and
+// the lock.
+func (n *newTurn) announce(ctx context.Context, tx sender, fresh bool) error {
+	if n.req.ProjectID == "" {
+		return nil
+	}
+	var deleting bool
+	err := tx.QueryRow(ctx, sqlShareProject, pgx.NamedArgs{"project": n.req.ProjectID}).Scan(&deleting)
+	switch {
+	case noRows(err):
+		return domain.NotFound("there is no project %q", n.req.ProjectID)
+	case err != nil:
+		return fmt.Errorf("look at the project: %w", err)
+	case deleting:
+		return domain.Errorf(domain.CodeConflict, "the project is being deleted")
+	}
+	var events []domain.NewEvent
+	if fresh {
+		now := time.Now().UTC()
+		events = append(events, conversationCreated(domain.Conversation{
+			ID: n.req.ConversationID, Title: domain.TitleOf(n.req.Query), CreatedBy: n.req.UserID, CreatedByName: n.userName(),
+			CreatedAt: now, UpdatedAt: now,
+		}))
+	}
+	events = append(events, domain.NewPayload(domain.EventLock, map[string]string{
+		"by": n.userName(), "user_id": n.req.UserID, "conv_id": n.req.ConversationID, "turn_id": n.id,
+	}))
+	n.feedSeq, n.told, err = note(ctx, tx, n.req.ProjectID, events...)
+	return err
+}
+
+// busy says which turn holds the conversation, and what that one waits for.
+func (n *newTurn) busy(ctx context.Context, tx sender, holder, by string) error {
+	refusal := domain.Errorf(domain.CodeConflict, "chat is locked by %s: turn %s of this conversation is still running", by, holder)
+	refusal.Holder = holder
+	var names []string
+	err := tx.QueryRow(ctx, sqlWaitingActions, pgx.NamedArgs{"turn": holder}).Scan(&refusal.Actions, &names)
+	if err != nil {
+		return fmt.Errorf("list what the conversation waits for: %w", err)
+	}
+	if len(refusal.Actions) > 0 {
+		refusal.Message = fmt.Sprintf("chat is locked by %s: turn %s waits for a decision on %s; approve or reject, or cancel the turn",
+			by, holder, strings.Join(names, ", "))
+	}
+	return refusal
 }
 
 func optional(s string) *string {

@@ -16,7 +16,8 @@ const maxHistory = 1000
 
 var (
 	sqlDialogueTurn = statement("read a dialogue's turn", `
-select`+turnColumns+`, t.provider_id, t.model, t.cancel_requested_at is not null, t.digest, t.digest_round
+select`+turnColumns+`, t.provider_id, t.model, t.cancel_requested_at is not null, t.digest, t.digest_round, coalesce(t.project_id, ''),
+    coalesce((select c.title from conversations c where c.id = t.conversation_id), '')
 from turns t where t.id = @turn`)
 
 	// From the person's message up the tree, to the newest summary.
@@ -57,7 +58,7 @@ func (s *Store) Dialogue(ctx context.Context, turnID string) (domain.Dialogue, e
 	args := pgx.NamedArgs{"turn": turnID, "limit": maxHistory}
 	steps := &pgx.Batch{}
 	steps.Queue(sqlDialogueTurn, args).QueryRow(func(row pgx.Row) (err error) {
-		d.Turn, err = scanTurn(beside{row, []any{&d.Provider.ProviderID, &d.Provider.Model, &d.Canceled, &d.Digest, &digestRound}})
+		d.Turn, err = scanTurn(beside{row, []any{&d.Provider.ProviderID, &d.Provider.Model, &d.Canceled, &d.Digest, &digestRound, &d.Scope.ProjectID, &d.Title}})
 		return err
 	})
 	steps.Queue(sqlHistory, args).Query(func(rows pgx.Rows) (err error) {
@@ -83,7 +84,8 @@ func (s *Store) Dialogue(ctx context.Context, turnID string) (domain.Dialogue, e
 		return domain.Dialogue{}, failed("load the dialogue of turn "+turnID, err)
 	}
 	attach(d.Rounds, calls)
-	d.Scope = domain.Scope{TurnID: turnID, UserID: d.Turn.UserID, Repositories: d.Turn.Repositories, Versions: d.Turn.Versions}
+	d.Scope.TurnID, d.Scope.UserID = turnID, d.Turn.UserID
+	d.Scope.Repositories, d.Scope.Versions = d.Turn.Repositories, d.Turn.Versions
 	return d, s.addPast(ctx, &d, past)
 }
 
@@ -124,7 +126,7 @@ func (s *Store) addPast(ctx context.Context, d *domain.Dialogue, past []pastMess
 			d.Summary, d.History = m.summary, nil
 			continue
 		}
-		blocks, err := s.blocks(ctx, streamOf(d.Turn.UserID), m.content)
+		blocks, err := s.blocks(ctx, feedOf(d.Turn.ProjectID, d.Turn.UserID), m.content)
 		if err != nil {
 			return fmt.Errorf("load the dialogue of turn %s: %w", d.Turn.ID, err)
 		}

@@ -29,6 +29,15 @@ func (s *Store) NewSubject(ctx context.Context, subject, userID string) error {
 
 func streamOf(userID string) string { return "user/" + userID }
 
+// feedOf is the stream of what belongs to a project, or to a person where that is "", and
+// the owner of its large values.
+func feedOf(projectID, userID string) string {
+	if projectID != "" {
+		return projectLog(projectID)
+	}
+	return streamOf(userID)
+}
+
 // AppendEvents appends to the log of a subject in one commit. Terminal events are not among
 // them: see EndSubject. A log that has ended takes no more and gives a superseded error.
 func (s *Store) AppendEvents(ctx context.Context, subject string, events ...domain.NewEvent) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -13,8 +14,8 @@ import (
 	"github.com/harvest-engine/harvest/internal/postgres/live"
 )
 
-var (
-	sqlFinish = statement("finish a turn", "with"+guardSubject+appendEvents+closeOpen+endSubject+`,
+const (
+	finishTurn = `,
 owed as (
     select t.user_id, c.reserved_on as day, sum(c.reserved) as reserved
     from guard join turn_calls c on c.turn_id = guard.id join turns t on t.id = guard.id
@@ -25,16 +26,41 @@ owed as (
 ), over as (
     update turns t
     set status = @status, reason = @reason, answer = @answer, sources = @sources::json, question = @question::json,
-        error_code = @error_code, error = @error, ended_at = now()
+        error_code = @error_code, error = @error, ended_at = now(),
+        afterword_due = @status = 'done' and t.conversation_id is not null and coalesce(t.provider_used ->> 'kind', 'offline') <> 'offline'
     from guard where t.id = guard.id
     returning t.id, t.conversation_id, t.message_id
 ), reply as (
-    insert into messages (id, conversation_id, parent_id, turn_id, role, content, characters)
-    select @message, over.conversation_id, over.message_id, over.id, 'assistant', @content::json, @characters::int from over
+    insert into messages (id, conversation_id, parent_id, turn_id, role, content, characters, body, depth)
+    select @message, over.conversation_id, p.id, over.id, 'assistant', @content::json, @characters::int, @body, 1 + coalesce(p.depth, 0)
+    from over left join messages p on p.id = over.message_id -- gone with its conversation, if that was deleted
 ), unlocked as (
     update conversations c set active_turn_id = null, head_id = @message, updated_at = now()
     from over where c.id = over.conversation_id and c.active_turn_id = over.id
-)`+appended)
+)`
+	// endActions ends what waits for a person. What was begun may have taken effect.
+	endActions = `,
+undone as (
+    update actions a
+    set status = case when a.status = 'applying' then 'unknown' else 'expired' end, ended_at = now(), told_at = now(),
+        outcome = case when a.status = 'applying' then @undone_begun else @undone_waiting end
+    from guard where a.turn_id = guard.id and a.status in ('pending', 'approved', 'applying')
+)`
+)
+
+// What becomes of the actions of a turn that ends before them.
+const (
+	undoneBegun   = "The turn ended while this ran; whether it took effect can't be known."
+	undoneWaiting = "The turn ended before this was run."
+)
+
+var (
+	sqlFinish = statement("finish a turn", "with"+guardSubject+appendEvents+closeOpen+endSubject+finishTurn+appended)
+	// Only a turn that is cut off leaves actions.
+	sqlCutOff = statement("finish a turn, its actions", "with"+guardSubject+appendEvents+closeOpen+endSubject+finishTurn+endActions+appended)
+
+	sqlHoldConversation = statement("hold a conversation", `select from conversations where id = @conversation for no key update`)
+	sqlHoldProjectLog   = statement("hold a project's log", `select from subjects where id = @project for no key update`)
 
 	// What was said so far and not dropped by a retry.
 	sqlPartial = statement("read a partial answer", `
@@ -59,7 +85,11 @@ func (s *Store) FinishTurn(ctx context.Context, end domain.TurnEnd) (domain.Turn
 	if err != nil {
 		return domain.Turn{}, fmt.Errorf("finish turn %s: %w", turn.ID, err)
 	}
-	_, err = s.append(ctx, "finish turn "+turn.ID, sqlFinish, b)
+	if turn.ProjectID == "" {
+		_, err = s.append(ctx, "finish turn "+turn.ID, finishSQL(end.Status), b)
+	} else {
+		err = s.finishShared(ctx, turn, finishSQL(end.Status), b)
+	}
 	if err != nil && domain.CodeOf(err) != domain.CodeSuperseded && !uniqueViolation(err) {
 		return domain.Turn{}, err
 	}
@@ -68,6 +98,51 @@ func (s *Store) FinishTurn(ctx context.Context, end domain.TurnEnd) (domain.Turn
 		return turn, nil
 	}
 	return s.Turn(ctx, end.TurnID)
+}
+
+// finishSQL chooses the statement for an end.
+func finishSQL(status domain.TurnStatus) string {
+	if status == domain.TurnDone {
+		return sqlFinish
+	}
+	return sqlCutOff
+}
+
+// finishShared ends a turn of a project: the project's log tells of it in the same commit.
+// Locks are taken in the order of all writers: conversation, project's log, turn's log, stream.
+func (s *Store) finishShared(ctx context.Context, turn domain.Turn, finish string, b *batch) error {
+	doing := "finish turn " + turn.ID
+	var messages []live.Message
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		args := pgx.NamedArgs{"conversation": turn.ConversationID, "project": projectLog(turn.ProjectID)}
+		for _, sql := range []string{sqlHoldConversation, sqlHoldProjectLog} {
+			if _, err := tx.Exec(ctx, sql, args); err != nil {
+				return err
+			}
+		}
+		var last int64
+		var at time.Time
+		if err := tx.QueryRow(ctx, finish, b.args).Scan(&last, &at); err != nil {
+			return err
+		}
+		events := []domain.NewEvent{domain.NewPayload(domain.EventUnlock, map[string]any{
+			"conv_id": turn.ConversationID, "turn_id": turn.ID, "turn_seq": last,
+		})}
+		if turn.ConversationID != "" {
+			events = append(events, conversationUpdated(turn.ConversationID, at))
+		}
+		_, told, err := note(ctx, tx, turn.ProjectID, events...)
+		messages = append(b.messages(last, at), told...)
+		return err
+	})
+	switch {
+	case noRows(err):
+		return refused(doing)
+	case err != nil:
+		return failed(doing, err)
+	}
+	s.tell(messages...)
+	return nil
 }
 
 func (s *Store) unfinished(ctx context.Context, end domain.TurnEnd) (domain.Turn, error) {
@@ -111,7 +186,8 @@ func finishBatch(turn domain.Turn, end domain.TurnEnd) (*batch, error) {
 	return newBatch(turn.ID, 0, events, pgx.NamedArgs{
 		"ends": true, "status": string(turn.Status), "reason": string(turn.Reason), "answer": turn.Answer, "sources": string(sources),
 		"question": question, "error_code": string(turn.ErrorCode), "error": turn.Error,
-		"message": "reply-" + turn.ID, "content": string(content), "characters": utf8.RuneCountInString(reply),
+		"message": "reply-" + turn.ID, "content": string(content), "body": reply, "characters": utf8.RuneCountInString(reply),
+		"undone_begun": undoneBegun, "undone_waiting": undoneWaiting,
 	}), nil
 }
 

@@ -22,9 +22,10 @@ var (
 	// Times are the database's own: a process whose clock runs ahead would remove what is young.
 	sqlTryHousekeeping = statement("try to keep house", `select pg_try_advisory_xact_lock(@key), now()`)
 
-	// An hour for clocks that differ, as in what readers ask for.
+	// An hour for clocks that differ, as in what readers ask for. The logs of projects never end.
 	sqlOldestOpen = statement("find the oldest open log", `
-select least(@before::timestamptz, min(created_at) - interval '1 hour') from subjects where ended_at is null`)
+select least(@before::timestamptz, min(created_at) - interval '1 hour') from subjects
+where ended_at is null and id not like 'project/%'`)
 
 	sqlDropDefault = statement("drop old events outside partitions", `
 delete from events_default where ctid = any (array(select ctid from events_default where at < @before limit @limit))`)
@@ -73,7 +74,7 @@ delete from large_values v where v.unused_since < @before and (owner, sha256) in
     where c.unused_since < @before
       and not exists (select from value_uses u where u.owner = c.owner and u.sha256 = c.sha256)
       and not exists (
-        select from turns t where 'user/' || t.user_id = c.owner and t.created_at < c.unused_since
+        select from turns t where coalesce('project/' || t.project_id, 'user/' || t.user_id) = c.owner and t.created_at < c.unused_since
           and (t.ended_at is null or t.ended_at > @before))
     limit @limit)`)
 )

@@ -22,6 +22,7 @@ type Store struct {
 	hub    *live.Hub
 	notify *notifier
 	seal   Sealer
+	rooms  rooms
 }
 
 // Option changes a Store.
@@ -32,7 +33,7 @@ func WithSealer(s Sealer) Option { return func(st *Store) { st.seal = s } }
 
 // NewStore builds a store on a migrated database. Serve must run beside it.
 func NewStore(pool *pgxpool.Pool, options ...Option) *Store {
-	s := &Store{pool: pool, hub: live.NewHub(), notify: newNotifier(pool), seal: plain{}}
+	s := &Store{pool: pool, hub: live.NewHub(), notify: newNotifier(pool), seal: plain{}, rooms: rooms{open: map[string]*room{}}}
 	for _, option := range options {
 		option(s)
 	}

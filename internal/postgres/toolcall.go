@@ -14,20 +14,23 @@ import (
 const toolColumns = `
 c.turn_id, c.round, c.call_id, c.name, coalesce(c.input, '{}'::json), c.local, c.asks, c.time_limit, c.status, c.attempt, c.outcome`
 
+// scopeColumns is the scope of a call; see scopeFields.
+const scopeColumns = `, t.user_id, coalesce(t.project_id, ''), t.repositories, t.versions`
+
 var (
 	sqlClaimTool = statement("claim a tool call", `
 with open as (
     select id from subjects where id = @turn and ended_at is null for no key update
 ), claimed as (
     update turn_calls c set attempt = c.attempt + 1, status = 'running'
-    from open where c.turn_id = open.id and c.call_id = @call and c.kind = 'tool' and c.status in ('pending', 'running')
+    from open where c.turn_id = open.id and c.call_id = @call and c.kind = 'tool' and not c.asks and c.status in ('pending', 'running')
     returning c.*
 )
-select`+toolColumns+`, t.user_id, t.repositories, t.versions
+select`+toolColumns+scopeColumns+`
 from claimed c join turns t on t.id = c.turn_id`)
 
 	sqlTool = statement("read a tool call", `
-select`+toolColumns+`, t.user_id, t.repositories, t.versions
+select`+toolColumns+scopeColumns+`
 from turn_calls c join turns t on t.id = c.turn_id
 where c.turn_id = @turn and c.call_id = @call and c.kind = 'tool'`)
 
@@ -56,7 +59,8 @@ func scanToolCall(row pgx.Row) (c domain.ToolCall, err error) {
 
 // ClaimToolCall takes a tool call over: its attempt counts up, and earlier attempts can
 // write no more. A call with a final status has its outcome in Result, and is not claimed.
-// It is superseded once the turn has ended.
+// It is superseded once the turn has ended,
+// and where the call waits for a person: see ClaimAction.
 func (s *Store) ClaimToolCall(ctx context.Context, turnID, callID string) (domain.ToolCall, domain.Scope, error) {
 	args := pgx.NamedArgs{"turn": turnID, "call": callID}
 	call, scope, err := s.toolCall(ctx, sqlClaimTool, args)
@@ -76,9 +80,14 @@ func (s *Store) ClaimToolCall(ctx context.Context, turnID, callID string) (domai
 
 func (s *Store) toolCall(ctx context.Context, sql string, args pgx.NamedArgs) (domain.ToolCall, domain.Scope, error) {
 	var scope domain.Scope
-	call, err := scanToolCall(beside{s.pool.QueryRow(ctx, sql, args), []any{&scope.UserID, &scope.Repositories, &scope.Versions}})
-	scope.TurnID = call.TurnID
+	call, err := scanToolCall(beside{s.pool.QueryRow(ctx, sql, args), scopeFields(&scope)})
+	scope.TurnID, scope.CallID = call.TurnID, call.ID
 	return call, scope, err
+}
+
+// scopeFields are where scopeColumns are read into.
+func scopeFields(scope *domain.Scope) []any {
+	return []any{&scope.UserID, &scope.ProjectID, &scope.Repositories, &scope.Versions}
 }
 
 // CommitToolCall stores the outcome of a call that was claimed, with its event. It is

@@ -12,7 +12,7 @@ import (
 )
 
 const turnColumns = `
-t.id, t.user_id, coalesce(t.conversation_id, ''), t.query, t.repositories, t.versions, t.status, t.reason, t.intent,
+t.id, t.user_id, coalesce(t.project_id, ''), coalesce(t.conversation_id, ''), t.query, t.repositories, t.versions, t.status, t.reason, t.intent,
 t.answer, t.sources, t.question, t.tool_calls_made, t.provider_used,
 t.input_tokens, t.output_tokens, t.cached_input_tokens, t.cost, t.error_code, t.error, t.created_at, t.started_at, t.ended_at,
 t.launched_at is not null, t.cancel_requested_at is not null`
@@ -58,7 +58,7 @@ func (s *Store) Turn(ctx context.Context, id string) (domain.Turn, error) {
 
 func scanTurn(row pgx.Row) (t domain.Turn, err error) {
 	var sources, question, provider []byte
-	err = row.Scan(&t.ID, &t.UserID, &t.ConversationID, &t.Query, &t.Repositories, &t.Versions, &t.Status, &t.Reason, &t.Intent,
+	err = row.Scan(&t.ID, &t.UserID, &t.ProjectID, &t.ConversationID, &t.Query, &t.Repositories, &t.Versions, &t.Status, &t.Reason, &t.Intent,
 		&t.Answer, &sources, &question, &t.ToolCallsMade, &provider,
 		&t.Usage.InputTokens, &t.Usage.OutputTokens, &t.Usage.CachedInputTokens, &t.Usage.Cost,
 		&t.ErrorCode, &t.Error, &t.CreatedAt, &t.StartedAt, &t.EndedAt,

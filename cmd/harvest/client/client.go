@@ -82,7 +82,9 @@ func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build the request: %w", err)
 	}
-	request.Header.Set("Authorization", "Bearer "+c.token)
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	if k.body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}

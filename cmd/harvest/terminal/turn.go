@@ -81,6 +81,8 @@ func (t *Turn) Show(kind domain.EventType, event Event) error {
 		return t.showCall(event)
 	case domain.EventToolResult:
 		return t.showResult(event)
+	case domain.EventConfirmAction, domain.EventActionDecided:
+		return t.showAction(kind, event)
 	case domain.EventDone, domain.EventError, domain.EventCanceled:
 		return t.showEnd(kind, event)
 	}

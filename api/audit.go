@@ -1,0 +1,178 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/obs"
+)
+
+const (
+	auditLimit   = 5 * time.Second // to store an entry
+	auditPage    = 100             // entries, where the caller does not say
+	maxAuditPage = 1000
+	// Of calls by nobody we know one is noted per address, route and this time: anybody can make
+	// them, as many as they like. The access log has them all.
+	strangerEvery = time.Minute
+	maxStrangers  = 4096
+)
+
+// noteDenied notes a call that the policy of its route refuses.
+func (s *Server) noteDenied(c *gin.Context, who caller) {
+	switch c.Writer.Status() {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
+	default:
+		return // a fault, not a refusal
+	}
+	if who.Nobody() {
+		_, given := bearerToken(c.Request)
+		call := fmt.Sprint(addressOf(c.Request), c.Request.Method, c.FullPath(), given || hasSession(c.Request))
+		if !s.strangers.first(call, s.now()) {
+			return
+		}
+	}
+	s.note(c, who, domain.OutcomeDenied)
+}
+
+// noteRefused notes a call to a route for everyone whose handler refuses it: a sign-in that
+// fails, above all.
+func (s *Server) noteRefused(c *gin.Context, who caller) {
+	switch c.Writer.Status() {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		s.noteDenied(c, who)
+	}
+}
+
+// noteDone notes a call that removes something, or changes something that only admins may, or
+// that its handler refuses.
+func (s *Server) noteDone(c *gin.Context, policy access, who caller) {
+	status := c.Writer.Status()
+	switch {
+	case status == http.StatusForbidden, c.GetBool(hiddenKey):
+		s.note(c, who, domain.OutcomeDenied)
+	case c.Request.Method != http.MethodDelete && (policy.who != admins || policy == browser || safe(c.Request.Method)):
+	case status < 300:
+		s.note(c, who, domain.OutcomeDone)
+	default:
+		s.note(c, who, domain.OutcomeFailed)
+	}
+}
+
+// hidden is the error of what exists, but not for who asks: the answer is that there is none.
+type hidden struct{ error }
+
+// Unwrap gives the answer.
+func (h hidden) Unwrap() error { return h.error }
+
+// hiddenKey marks a request that was answered so.
+const hiddenKey = "hidden"
+
+// note stores an entry, also where the client has left.
+func (s *Server) note(c *gin.Context, who caller, outcome domain.Outcome) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), auditLimit)
+	defer cancel()
+	err := s.Auditor.Audit(ctx, domain.AuditEntry{
+		UserID: who.UserID, UserName: who.Name, KeyID: who.KeyID, Method: c.Request.Method, Route: c.FullPath(),
+		Path: c.Request.URL.EscapedPath(), ProjectID: concerned(c), Outcome: outcome, Status: c.Writer.Status(),
+		Address: addressOf(c.Request), RequestID: obs.From(ctx).RequestID,
+	})
+	if err != nil {
+		s.Log.Error().Ctx(ctx).Err(err).Str("user", who.UserID).Str("outcome", string(outcome)).Msg("audit_entry_lost")
+	}
+}
+
+// strangers are the calls without credentials that were noted last.
+type strangers struct {
+	mu   sync.Mutex
+	seen map[string]time.Time
+}
+
+// first reports whether such a call was not seen in the time before.
+func (s *strangers) first(call string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, seen := s.seen[call]; seen && now.Sub(at) < strangerEvery {
+		return false
+	}
+	if s.seen == nil {
+		s.seen = map[string]time.Time{}
+	}
+	if len(s.seen) >= maxStrangers {
+		for other, at := range s.seen {
+			if now.Sub(at) >= strangerEvery {
+				delete(s.seen, other)
+			}
+		}
+	}
+	if len(s.seen) >= maxStrangers {
+		return false
+	}
+	s.seen[call] = now
+	return true
+}
+
+// auditPageOf is the answer of GET /admin/audit.
+type auditPageOf struct {
+	Entries []domain.AuditEntry `json:"entries"`
+	Next    string              `json:"next"` // ?before= of the next page; "" for none
+}
+
+// audit answers GET /admin/audit.
+func (s *Server) audit(ctx context.Context, r request[none]) (auditPageOf, error) {
+	filter, err := auditFilter(r.query)
+	if err != nil {
+		return auditPageOf{}, err
+	}
+	limit := filter.Limit
+	filter.Limit++ // one more tells whether there is a next page
+	entries, err := s.Auditor.AuditEntries(ctx, filter)
+	page := auditPageOf{Entries: entries}
+	if len(entries) > limit {
+		page.Entries = entries[:limit]
+		page.Next = page.Entries[limit-1].ID
+	}
+	if page.Entries == nil {
+		page.Entries = []domain.AuditEntry{}
+	}
+	return page, err
+}
+
+func auditFilter(q url.Values) (f domain.AuditFilter, err error) {
+	f = domain.AuditFilter{
+		UserID: q.Get("user"), Method: q.Get("method"), Route: q.Get("route"), ProjectID: q.Get("project"),
+		Outcome: domain.Outcome(q.Get("outcome")), Before: q.Get("before"), Limit: auditPage,
+	}
+	switch f.Outcome {
+	case "", domain.OutcomeDenied, domain.OutcomeDone, domain.OutcomeFailed:
+	default:
+		return f, domain.Invalid("outcome", "must be %s, %s or %s", domain.OutcomeDenied, domain.OutcomeDone, domain.OutcomeFailed)
+	}
+	for name, at := range map[string]*time.Time{"since": &f.Since, "until": &f.Until} {
+		if text := q.Get(name); text != "" {
+			if *at, err = time.Parse(time.RFC3339, text); err != nil {
+				return f, domain.Invalid(name, "must be a time such as 2026-11-30T12:00:00Z")
+			}
+		}
+	}
+	if text := q.Get("limit"); text != "" {
+		if f.Limit, err = strconv.Atoi(text); err != nil || f.Limit < 1 || f.Limit > maxAuditPage {
+			return f, domain.Invalid("limit", "must be 1 to %d", maxAuditPage)
+		}
+	}
+	return f, nil
+}
+
+// concerned gives the project that a request is about, as far as its path or its policy tells.
+func concerned(c *gin.Context) string {
+	if pid := c.Param("pid"); pid != "" {
+		return pid
+	}
+	return projectOf(c).ID
+}

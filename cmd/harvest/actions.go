@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+func (p *program) actionsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "actions",
+		Short: "See and decide what waits for your approval",
+		Long: `Tools that change something ask first: their calls are actions, which wait until somebody
+approves or rejects them, or until they expire. What is approved is run once.`,
+		Example: `  harvest actions list --status pending
+  harvest actions show ID
+  harvest actions approve ID
+  harvest actions reject ID --reason "not today"`,
+	}
+	c.AddCommand(p.listActionsCommand(), p.showActionCommand(),
+		p.decideCommand("approve", "Have an action run, once", true), p.decideCommand("reject", "Have an action not run", false))
+	return c
+}
+
+func (p *program) listActionsCommand() *cobra.Command {
+	var project, status string
+	c := &cobra.Command{
+		Use: "list", Short: "List actions, the newest first", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.withClient(func(api *client.Client) error {
+				list, err := api.Actions(c.Context(), project, domain.ActionStatus(status))
+				for _, a := range list {
+					fmt.Fprintf(p.out, "%s  %-8s  %s  %s\n", a.ID, a.Status, a.CreatedAt.Local().Format(time.DateTime), domain.Visible(a.Name))
+				}
+				if err == nil && len(list) == 0 {
+					fmt.Fprintln(p.errs, "there are no such actions")
+				}
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&project, "project", "", "id of a project (default: the actions of your own turns)")
+	c.Flags().StringVar(&status, "status", "", "only those that are pending, approved, rejected, expired, applying, applied, failed or unknown")
+	return c
+}
+
+func (p *program) showActionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show an action whole", Args: arguments(1, 1, "name one action, by its id"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				a, err := api.Action(c.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				showAction(p.out, a)
+				return nil
+			})
+		},
+	}
+}
+
+func (p *program) decideCommand(verb, short string, approved bool) *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: verb + " ID", Short: short, Args: arguments(1, 1, "name one action, by its id"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				return p.decide(c.Context(), api, args[0], approved, reason)
+			})
+		},
+	}
+	c.Flags().StringVar(&reason, "reason", "", "what to tell the model and the people about it")
+	return c
+}
+
+// decide shows what it decides, and decides exactly that.
+func (p *program) decide(ctx context.Context, api *client.Client, id string, approved bool, reason string) error {
+	a, err := api.Action(ctx, id)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.out, a.Description)
+	if err := api.Decide(ctx, a, approved, reason); err != nil {
+		return err
+	}
+	word := "rejected; it will not be run"
+	if approved {
+		word = "approved; it is run now"
+	}
+	fmt.Fprintf(p.out, "%s: see harvest actions show %s\n", word, a.ID)
+	return nil
+}
+
+// withClient connects for the time of one use.
+func (p *program) withClient(use func(*client.Client) error) error {
+	api, err := p.connect()
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	return use(api)
+}
+
+func showAction(out io.Writer, a domain.Action) {
+	fmt.Fprintf(out, "%s\n\n", a.Description)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(out, "%-12s %s\n", name, value)
+		}
+	}
+	row("action", a.ID)
+	row("status", string(a.Status))
+	row("turn", a.TurnID)
+	row("requester", domain.Visible(a.Requester))
+	row("expires", a.ExpiresAt.Local().Format(time.DateTime))
+	row("decided by", domain.Visible(a.DecidedByName))
+	row("reason", domain.Visible(a.Reason))
+	if a.Reported {
+		row("reported", map[bool]string{true: "by a client; the server saw the call", false: "by a client; unverified"}[a.Verified])
+	}
+	row("outcome", domain.Visible(a.Outcome))
+	row("hash", a.Hash)
+}

@@ -1,0 +1,67 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// NewKey is an API key to be made.
+type NewKey struct {
+	Name          string            `json:"name"`
+	Scopes        []domain.KeyScope `json:"scopes"`
+	ExpiresInDays int               `json:"expires_in_days"` // 0: never
+}
+
+// MadeKey is an API key with its text, which the server does not keep.
+type MadeKey struct {
+	domain.APIKey
+	Key string `json:"key"`
+}
+
+// Person is who a client acts as.
+type Person struct {
+	ID    string          `json:"id"`
+	Email string          `json:"email"`
+	Name  string          `json:"name"`
+	Role  domain.UserRole `json:"role"`
+}
+
+// Me gives who the client acts as.
+func (c *Client) Me(ctx context.Context) (Person, error) {
+	var me Person
+	err := c.fetch(ctx, call{method: http.MethodGet, path: "/auth/me"}, &me)
+	return me, err
+}
+
+// KeyByPassword signs in to a local account, makes an API key that acts as it, and signs out
+// again.
+func (c *Client) KeyByPassword(ctx context.Context, email, password string, n NewKey) (MadeKey, error) {
+	var key MadeKey
+	response, err := c.again(ctx, call{method: http.MethodPost, path: "/auth/login", body: map[string]string{"email": email, "password": password}})
+	if err != nil {
+		return key, err
+	}
+	response.Body.Close()
+	var cookies []string
+	for _, cookie := range response.Cookies() {
+		cookies = append(cookies, cookie.Name+"="+cookie.Value)
+	}
+	session := map[string]string{"Cookie": strings.Join(cookies, "; ")}
+	err = c.fetch(ctx, call{method: http.MethodPost, path: "/auth/keys", body: n, header: session}, &key)
+	if response, end := c.do(ctx, call{method: http.MethodPost, path: "/auth/logout", header: session}); end == nil {
+		response.Body.Close() // a session that stays ends by itself
+	}
+	return key, err
+}
+
+// DeleteKey ends an API key of who the client acts as.
+func (c *Client) DeleteKey(ctx context.Context, id string) error {
+	response, err := c.do(ctx, call{method: http.MethodDelete, path: "/auth/keys/" + segment(id)})
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}

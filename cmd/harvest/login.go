@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// loginOptions are how somebody logs in.
+type loginOptions struct {
+	email string
+	key   bool // an API key is given, not a password
+	days  int
+}
+
+func (p *program) loginCommand() *cobra.Command {
+	var o loginOptions
+	c := &cobra.Command{
+		Use:   "login URL",
+		Short: "Use a server of others with ask, ingest and the like",
+		Long: `Makes an API key on a server by e-mail and password, and keeps it in the configuration folder
+of the user, for the user's eyes alone. From then on the commands that talk to a Harvest use
+that server where HARVEST_URL names no other and none runs on the data folder.
+
+Who signs in to the server by a provider makes a key there (POST /auth/keys), and gives it
+with --key. Password and key are asked for, or read from the standard input.`,
+		Args: arguments(1, 1, "name the server, such as https://harvest.example.com"),
+		RunE: func(c *cobra.Command, args []string) error { return p.login(c.Context(), args[0], o) },
+	}
+	c.Flags().StringVar(&o.email, "email", "", "the account's e-mail address")
+	c.Flags().BoolVar(&o.key, "key", false, "give an API key instead of a password")
+	c.Flags().IntVar(&o.days, "days", 90, "how long the key is good; 0 for ever")
+	return c
+}
+
+func (p *program) login(ctx context.Context, address string, o loginOptions) error {
+	base, err := serverAddress(address)
+	if err != nil {
+		return err
+	}
+	file, err := p.loginFile()
+	if err != nil {
+		return err
+	}
+	kept, err := readLogins(file)
+	if err != nil {
+		return err
+	}
+	entry, err := p.obtainKey(ctx, base, o)
+	if err != nil {
+		return err
+	}
+	api := client.New(base, entry.Key, client.DefaultPatience)
+	defer api.Close()
+	me, err := api.Me(ctx)
+	if err != nil {
+		return err
+	}
+	kept.Current, kept.Servers[base] = base, entry
+	if err := kept.write(file); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.errs, "logged in to %s as %s; the key is in %s\n", base, me.Name, file)
+	return err
+}
+
+// obtainKey takes a key that is given, or makes one by e-mail and password.
+func (p *program) obtainKey(ctx context.Context, base string, o loginOptions) (login, error) {
+	in := bufio.NewReader(p.in)
+	if o.key {
+		key, err := p.secret(in, "API key: ")
+		return login{Key: key}, err
+	}
+	if o.email == "" {
+		var err error
+		if o.email, err = p.line(in, "E-mail: "); err != nil {
+			return login{}, err
+		}
+	}
+	password, err := p.secret(in, "Password: ")
+	if err != nil {
+		return login{}, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a machine without a name"
+	}
+	api := client.New(base, "", client.DefaultPatience)
+	defer api.Close()
+	made, err := api.KeyByPassword(ctx, o.email, password, client.NewKey{
+		Name: "harvest login on " + host, Scopes: domain.KeyScopes(), ExpiresInDays: o.days,
+	})
+	return login{Key: made.Key, ID: made.ID}, err
+}
+
+// line asks for a line of text.
+func (p *program) line(in *bufio.Reader, prompt string) (string, error) {
+	if term.IsTerminal(int(p.in.Fd())) {
+		fmt.Fprint(p.errs, prompt)
+	}
+	text, err := in.ReadString('\n')
+	if text = strings.TrimRight(text, "\r\n"); text == "" {
+		return "", domain.Wrap(domain.CodeInvalid, err, "%s nothing was given", prompt)
+	}
+	return text, nil
+}
+
+// secret asks for a line that does not show on a terminal.
+func (p *program) secret(in *bufio.Reader, prompt string) (string, error) {
+	if !term.IsTerminal(int(p.in.Fd())) {
+		return p.line(in, prompt)
+	}
+	fmt.Fprint(p.errs, prompt)
+	text, err := term.ReadPassword(int(p.in.Fd()))
+	fmt.Fprintln(p.errs)
+	if err != nil {
+		return "", fmt.Errorf("read the %s: %w", strings.TrimSuffix(prompt, ": "), err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+func (p *program) logoutCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "logout [URL]",
+		Short: "End the key of a login, and forget it",
+		Args:  arguments(0, 1, "name one server, or none for the one in use"),
+		RunE: func(c *cobra.Command, args []string) error {
+			address := ""
+			if len(args) > 0 {
+				address = args[0]
+			}
+			return p.logout(c.Context(), address)
+		},
+	}
+}
+
+func (p *program) logout(ctx context.Context, address string) error {
+	file, err := p.loginFile()
+	if err != nil {
+		return err
+	}
+	kept, err := readLogins(file)
+	if err != nil {
+		return err
+	}
+	base := kept.Current
+	if address != "" {
+		if base, err = serverAddress(address); err != nil {
+			return err
+		}
+	}
+	entry, known := kept.Servers[base]
+	if !known {
+		return domain.Errorf(domain.CodeNotFound, "there is no login to end; harvest login makes one")
+	}
+	if entry.ID != "" { // one that was given is not ours to end
+		api := client.New(base, entry.Key, client.DefaultPatience)
+		defer api.Close()
+		if err := api.DeleteKey(ctx, entry.ID); err != nil && domain.CodeOf(err) != domain.CodeUnauthorized {
+			return err
+		}
+	}
+	delete(kept.Servers, base)
+	if kept.Current == base {
+		kept.Current = ""
+	}
+	return kept.write(file)
+}
+
+// serverAddress checks and trims the address of a server.
+func serverAddress(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+		return "", domain.Errorf(domain.CodeInvalid, "%q is not the address of a server, such as https://harvest.example.com", text)
+	}
+	return strings.TrimRight(u.Scheme+"://"+u.Host+u.Path, "/"), nil
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/workflows"
+)
+
+// ActionStore keeps actions: tool calls that wait for a person's approval.
+type ActionStore interface {
+	// Action gives an action, or not_found.
+	Action(ctx context.Context, id string) (domain.Action, error)
+	// Actions lists the newest actions of a project, or without one of a person's own turns.
+	Actions(ctx context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error)
+	// ActionOf finds an action of a project's conversation by its id or that of its call.
+	ActionOf(ctx context.Context, projectID, conversationID, name string) (domain.Action, error)
+	// WaitingActions lists what a turn waits for.
+	WaitingActions(ctx context.Context, turnID string) ([]domain.Action, error)
+	// ConfirmSettings gives what holds for the actions of a project; "" is no project.
+	ConfirmSettings(ctx context.Context, projectID string) (domain.ConfirmSettings, error)
+	// Decide records decisions, all or none. For its errors see Engine.DecideActions.
+	Decide(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error)
+	// UntoldDecisions lists actions that were decided longer than age ago and whose workflow
+	// was not told.
+	UntoldDecisions(ctx context.Context, age time.Duration, limit int) ([]domain.Action, error)
+	// MarkTold records that the workflows of these actions were told.
+	MarkTold(ctx context.Context, ids ...string) error
+}
+
+// Action gives an action, or not_found.
+func (e *Engine) Action(ctx context.Context, id string) (domain.Action, error) {
+	return e.Config.Actions.Action(ctx, id)
+}
+
+// Actions lists the newest actions of a project, or without one those of a person's own
+// turns; with a status, those that have it.
+func (e *Engine) Actions(ctx context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error) {
+	return e.Config.Actions.Actions(ctx, projectID, userID, status)
+}
+
+// ActionOf finds an action of a project's conversation by its id or that of its call.
+func (e *Engine) ActionOf(ctx context.Context, projectID, conversationID, name string) (domain.Action, error) {
+	return e.Config.Actions.ActionOf(ctx, projectID, conversationID, name)
+}
+
+// WaitingActions lists what a turn waits for.
+func (e *Engine) WaitingActions(ctx context.Context, turnID string) ([]domain.Action, error) {
+	return e.Config.Actions.WaitingActions(ctx, turnID)
+}
+
+// DecideActions records what a person decides, all of it or nothing, and lets the turns go on.
+// A decision that is recorded will be carried out: where Temporal can't be reached now, the
+// sweeper tells the workflow. That the person may see the actions is the caller's to check.
+//
+// Errors: forbidden where the person may not decide, or the nonce is wrong; conflict where an
+// action is decided already (the text says by whom), has expired, is not what the person saw,
+// or its turn was canceled; not_found.
+func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error) {
+	for _, d := range decisions {
+		action, err := e.Config.Actions.Action(ctx, d.ActionID)
+		if err != nil {
+			return nil, err
+		}
+		settings, err := e.Config.Actions.ConfirmSettings(ctx, action.ProjectID)
+		if err != nil {
+			return nil, err
+		}
+		if err := settings.MayDecide(who, action); err != nil {
+			return nil, err
+		}
+	}
+	decided, err := e.Config.Actions.Decide(ctx, who, decisions)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), launchTimeout)
+	defer stop()
+	for _, action := range decided {
+		if err := e.tellDecision(ctx, action); err != nil {
+			e.Log.Warn().Str("turn_id", action.TurnID).Str("action_id", action.ID).Err(err).Msg("decision_postponed")
+		}
+	}
+	return decided, nil
+}
+
+// tellDecision tells a turn's workflow that an action was decided. One that is gone has
+// nobody to tell: the reconciler ends its turn.
+func (e *Engine) tellDecision(ctx context.Context, action domain.Action) error {
+	id := workflows.TurnWorkflowID(action.TurnID)
+	err := e.Temporal.SignalWorkflow(ctx, id, "", workflows.ActionDecided.Name, workflows.DecidedCall{CallID: action.CallID})
+	var gone *serviceerror.NotFound
+	if err != nil && !errors.As(err, &gone) {
+		return fmt.Errorf("signal workflow %s: %w", id, err)
+	}
+	return e.Config.Actions.MarkTold(ctx, action.ID)
+}
+
+// sweepDecisions tells workflows of decisions whose maker died, or could not reach Temporal.
+func (e *Engine) sweepDecisions(ctx context.Context) error {
+	untold, err := e.Config.Actions.UntoldDecisions(ctx, sweepAge, sweepLimit)
+	if err != nil {
+		return fmt.Errorf("list untold decisions: %w", err)
+	}
+	return each(untold, func(action domain.Action) error { return e.tellDecision(ctx, action) })
+}

@@ -1,0 +1,75 @@
+package library
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/library/pdf"
+)
+
+// maxRenderAttempts is how often a rendering may begin: one that takes its process down must
+// not do so for ever.
+const maxRenderAttempts = 3
+
+// ordered wakes the renderer of this process where a version is to be rendered.
+func (s *Artifacts) ordered(a domain.Artifact) {
+	if a.Kind != domain.ArtifactPDF {
+		return
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// Render renders what waits to be a PDF, one after the other, until ctx ends. It may run in
+// several processes: each version is rendered by one. Errors of the store are given to report,
+// and tried again.
+func (s *Artifacts) Render(ctx context.Context, report func(error)) {
+	look := time.NewTicker(s.every)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		more, err := s.renderNext(ctx)
+		if err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		if more {
+			continue
+		}
+		select {
+		case <-s.wake:
+		case <-look.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// renderNext renders the version that has waited longest, and reports whether there was one.
+func (s *Artifacts) renderNext(ctx context.Context) (bool, error) {
+	r, ok, err := s.store.ClaimRendering(ctx)
+	if err != nil || !ok {
+		return false, err
+	}
+	out := domain.Rendered{Fault: "it was interrupted several times"}
+	if r.Attempt <= maxRenderAttempts {
+		out = render(r)
+	}
+	return true, s.store.SaveRendering(ctx, r.ArtifactID, r.Version, out)
+}
+
+// render turns what goes wrong, a panic of a library included, into the reason why there is
+// no PDF.
+func render(r domain.Rendering) (out domain.Rendered) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			out = domain.Rendered{Fault: fmt.Sprint("panic: ", fault)}
+		}
+	}()
+	body, err := pdf.Render(pdf.Document{Title: r.Title, Markdown: r.Content, At: r.At})
+	if err != nil {
+		return domain.Rendered{Fault: err.Error()}
+	}
+	return domain.Rendered{Body: body}
+}

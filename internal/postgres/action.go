@@ -1,0 +1,253 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+const actionColumns = `
+a.id, a.turn_id, a.call_id, a.conversation_id, coalesce(a.project_id, ''), a.requester, a.tool, a.input, a.description, a.hash,
+case when a.status = 'pending' then a.nonce else '' end, a.status, a.created_at, a.expires_at,
+a.decided_by, coalesce((select name from users u where u.id = a.decided_by), a.decided_by), a.decided_at, a.reason,
+a.reported, a.verified, a.outcome, a.ended_at`
+
+var (
+	sqlAction = statement("read an action", `select`+actionColumns+` from actions a where a.id = @action`)
+
+	sqlActions = statement("list actions", `
+select`+actionColumns+` from actions a
+where (@project <> '' and a.project_id = @project or @project = '' and a.project_id is null and a.requester = @user)
+  and (@status = '' or a.status = @status)
+order by a.id desc limit @limit`)
+
+	sqlTurnActions = statement("list a turn's waiting actions", `
+select`+actionColumns+` from actions a join turn_calls c on c.turn_id = a.turn_id and c.call_id = a.call_id
+where a.turn_id = @turn and a.status = 'pending' order by c.round, c.ord`)
+
+	sqlActionNamed = statement("find an action of a conversation", `
+select id from actions
+where conversation_id = @conversation and project_id = @project and (id = @name or call_id = @name)
+order by status = 'pending' desc, id desc limit 1`)
+
+	sqlConfirmSettings = statement("read the settings of confirmations", `
+select approvers, confirm_expiry, asking_tools from project_settings where project_id = @project`)
+
+	sqlSetConfirmSettings = statement("keep the settings of confirmations", `
+insert into project_settings (project_id, approvers, confirm_expiry, asking_tools) values (@project, @approvers, @expiry, @tools)
+on conflict (project_id) do update
+set approvers = excluded.approvers, confirm_expiry = excluded.confirm_expiry, asking_tools = excluded.asking_tools`)
+
+	// The call and its action are claimed as one: an attempt that finds it applying knows that
+	// one before it began.
+	sqlClaimAction = statement("claim an action", `
+with open as (
+    select s.id from subjects s join turns t on t.id = s.id
+    where s.id = @turn and s.ended_at is null and t.cancel_requested_at is null for no key update of s
+), begun as (
+    update actions a set status = 'applying', told_at = coalesce(told_at, now())
+    from open where a.turn_id = open.id and a.call_id = @call and a.status = 'approved'
+    returning a.*
+), c as (
+    update turn_calls c set attempt = c.attempt + 1, status = 'running'
+    from begun where c.turn_id = begun.turn_id and c.call_id = begun.call_id and c.kind = 'tool' and c.status in ('pending', 'running')
+    returning c.*
+)
+select`+toolColumns+scopeColumns+`,`+actionColumns+`
+from c join begun a on a.call_id = c.call_id join turns t on t.id = c.turn_id`)
+
+	// What is not to be run is taken over to be settled: what nobody decided in time, and what
+	// another attempt began.
+	sqlCloseAction = statement("take over an action that is not run", `
+with open as (
+    select id from subjects where id = @turn and ended_at is null for no key update
+), a as (
+    update actions a
+    set status = case a.status when 'pending' then 'expired' when 'applying' then 'unknown' when 'approved' then 'failed' else a.status end,
+        told_at = coalesce(told_at, now())
+    from open where a.turn_id = open.id and a.call_id = @call
+      and (@force or a.status not in ('pending', 'approved') or a.status = 'pending' and a.expires_at <= now())
+    returning a.*
+), c as (
+    update turn_calls c set attempt = c.attempt + 1, status = 'running'
+    from a where c.turn_id = a.turn_id and c.call_id = a.call_id and c.kind = 'tool' and c.status in ('pending', 'running')
+    returning c.*
+)
+select`+toolColumns+scopeColumns+`,`+actionColumns+`
+from c join a on a.call_id = c.call_id join turns t on t.id = c.turn_id`)
+
+	sqlCallAction = statement("read a call's action", `
+select`+toolColumns+scopeColumns+`,`+actionColumns+`
+from turn_calls c join actions a on a.turn_id = c.turn_id and a.call_id = c.call_id join turns t on t.id = c.turn_id
+where c.turn_id = @turn and c.call_id = @call and c.kind = 'tool'`)
+
+	sqlCommitAction = statement("commit an action", "with"+guardCall+appendEvents+`,
+settled as (
+    update turn_calls c set status = @status, outcome = @outcome::json, ended_at = now()
+    from guard where c.turn_id = guard.id and c.call_id = guard.call_id
+), done as (
+    update actions a set status = @action_status, outcome = @action_outcome, ended_at = now()
+    from guard where a.turn_id = guard.id and a.call_id = guard.call_id
+), resumed as (
+    update turns t set status = 'running'
+    from guard where t.id = guard.id and t.status = 'waiting'
+      and not exists (select from actions o where o.turn_id = t.id and o.call_id <> guard.call_id and o.status = 'pending')
+)`+appended)
+)
+
+// maxActions bounds a list of actions.
+const maxActions = 500
+
+func actionFields(a *domain.Action, input *[]byte) []any {
+	return []any{&a.ID, &a.TurnID, &a.CallID, &a.ConversationID, &a.ProjectID, &a.Requester, &a.Name, input, &a.Description, &a.Hash,
+		&a.Nonce, &a.Status, &a.CreatedAt, &a.ExpiresAt, &a.DecidedBy, &a.DecidedByName, &a.DecidedAt, &a.Reason,
+		&a.Reported, &a.Verified, &a.Outcome, &a.EndedAt}
+}
+
+func scanAction(row pgx.Row) (a domain.Action, err error) {
+	var input []byte
+	err = row.Scan(actionFields(&a, &input)...)
+	a.Input = input
+	return a, err
+}
+
+// Action gives an action, or not_found.
+func (s *Store) Action(ctx context.Context, id string) (domain.Action, error) {
+	a, err := scanAction(s.pool.QueryRow(ctx, sqlAction, pgx.NamedArgs{"action": id}))
+	if noRows(err) {
+		return a, domain.NotFound("there is no action %q", id)
+	}
+	return a, failed("load action "+id, err)
+}
+
+// Actions lists the newest actions of a project, or without one those of a person's own turns;
+// with a status, those that have it.
+func (s *Store) Actions(ctx context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error) {
+	return s.actions(ctx, sqlActions, pgx.NamedArgs{"project": projectID, "user": userID, "status": string(status), "limit": maxActions})
+}
+
+// WaitingActions lists what a turn waits for.
+func (s *Store) WaitingActions(ctx context.Context, turnID string) ([]domain.Action, error) {
+	return s.actions(ctx, sqlTurnActions, pgx.NamedArgs{"turn": turnID})
+}
+
+func (s *Store) actions(ctx context.Context, sql string, args pgx.NamedArgs) ([]domain.Action, error) {
+	rows, err := s.pool.Query(ctx, sql, args)
+	if err != nil {
+		return nil, failed("list actions", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (domain.Action, error) { return scanAction(row) })
+	return list, failed("list actions", err)
+}
+
+// ActionOf finds an action of a project's conversation by its id or that of its call; the one
+// that waits before others. not_found where there is none.
+func (s *Store) ActionOf(ctx context.Context, projectID, conversationID, name string) (domain.Action, error) {
+	var id string
+	err := s.pool.QueryRow(ctx, sqlActionNamed, pgx.NamedArgs{"conversation": conversationID, "project": projectID, "name": name}).Scan(&id)
+	if noRows(err) {
+		return domain.Action{}, domain.NotFound("no action %q waits in this conversation", name)
+	}
+	if err != nil {
+		return domain.Action{}, failed("find an action", err)
+	}
+	return s.Action(ctx, id)
+}
+
+// ConfirmSettings gives what holds for the actions of a project; "" is no project.
+func (s *Store) ConfirmSettings(ctx context.Context, projectID string) (domain.ConfirmSettings, error) {
+	c := domain.DefaultConfirmSettings()
+	if projectID == "" {
+		return c, nil
+	}
+	err := s.pool.QueryRow(ctx, sqlConfirmSettings, pgx.NamedArgs{"project": projectID}).Scan(&c.Approvers, &c.Expiry, &c.Asking)
+	if noRows(err) {
+		return c, nil
+	}
+	return c, failed("load the settings of project "+projectID, err)
+}
+
+// SetConfirmSettings keeps what holds for the actions of a project; invalid where the expiry
+// is out of bounds.
+func (s *Store) SetConfirmSettings(ctx context.Context, projectID string, c domain.ConfirmSettings) error {
+	if c.Expiry < domain.MinConfirmExpiry || c.Expiry > domain.MaxConfirmExpiry {
+		return domain.Invalid("confirm_expiry", "must be between %s and %s", domain.MinConfirmExpiry, domain.MaxConfirmExpiry)
+	}
+	_, err := s.pool.Exec(ctx, sqlSetConfirmSettings, pgx.NamedArgs{
+		"project": projectID, "approvers": string(c.Approvers), "expiry": c.Expiry, "tools": list(c.Asking),
+	})
+	return failed("keep the settings of project "+projectID, err)
+}
+
+// ClaimAction takes the call of an action over. An approved action is applying from then on,
+// and its status says so: the caller runs it. What is not to be run any more (rejected,
+// expired, reported by a client, or applying by an attempt before, which is unknown now) is
+// claimed to be settled. One that nobody has decided yet is given as it is, pending, and a
+// call with a final status with its outcome. It is superseded once the turn has ended.
+func (s *Store) ClaimAction(ctx context.Context, turnID, callID string) (domain.ActionClaim, error) {
+	args := pgx.NamedArgs{"turn": turnID, "call": callID, "force": false}
+	return s.claimAction(ctx, callID, []string{sqlClaimAction, sqlCloseAction, sqlCallAction}, args)
+}
+
+// CloseAction takes the call of an action over that could not be run, to settle it: begun it
+// is unknown, approved it has failed, and what waits is expired.
+func (s *Store) CloseAction(ctx context.Context, turnID, callID string) (domain.ActionClaim, error) {
+	args := pgx.NamedArgs{"turn": turnID, "call": callID, "force": true}
+	return s.claimAction(ctx, callID, []string{sqlCloseAction, sqlCallAction}, args)
+}
+
+// claimAction tries the statements in order, the last of which only reads.
+func (s *Store) claimAction(ctx context.Context, callID string, statements []string, args pgx.NamedArgs) (claim domain.ActionClaim, err error) {
+	for i, sql := range statements {
+		var input []byte
+		more := append(scopeFields(&claim.Scope), actionFields(&claim.Action, &input)...)
+		claim.Call, err = scanToolCall(beside{s.pool.QueryRow(ctx, sql, args), more})
+		if noRows(err) {
+			continue
+		}
+		if err != nil {
+			return claim, failed("claim the action of call "+callID, err)
+		}
+		claim.Action.Input = input
+		claim.Scope.TurnID, claim.Scope.CallID, claim.Scope.ActionID = claim.Call.TurnID, claim.Call.ID, claim.Action.ID
+		claim.Claimed = i < len(statements)-1
+		if !claim.Claimed && claim.Open() && claim.Action.Status != domain.ActionPending {
+			return claim, refused("claim the action of call " + callID)
+		}
+		return claim, nil
+	}
+	return claim, domain.NotFound("call %q is not one that waits for a person", callID)
+}
+
+// CommitAction stores the outcome of an action whose call was claimed, with its event. It is
+// superseded where a later attempt has claimed the call, or the turn has ended.
+func (s *Store) CommitAction(ctx context.Context, end domain.ActionEnd) error {
+	call := end.Call
+	call.Result.Text, call.Result.Preview = clean(call.Result.Text), clean(call.Result.Preview)
+	outcome, err := json.Marshal(call.Result)
+	if err != nil {
+		return fmt.Errorf("commit the action of call %s: %w", call.ID, err)
+	}
+	end.Event.CallID = call.ID
+	_, err = s.append(ctx, "commit the action of call "+call.ID, sqlCommitAction, newBatch(call.TurnID, call.Attempt, []domain.NewEvent{end.Event},
+		pgx.NamedArgs{"call": call.ID, "status": string(call.Status), "outcome": string(outcome),
+			"action_status": string(end.Status), "action_outcome": clean(end.Outcome)}))
+	return err
+}
+
+// UntoldDecisions lists actions that were decided longer than age ago and whose workflow was
+// not told, oldest first.
+func (s *Store) UntoldDecisions(ctx context.Context, age time.Duration, limit int) ([]domain.Action, error) {
+	return s.actions(ctx, sqlUntold, pgx.NamedArgs{"age": age, "limit": limit})
+}
+
+// MarkTold records that the workflows of these actions were told of the decision.
+func (s *Store) MarkTold(ctx context.Context, ids ...string) error {
+	_, err := s.pool.Exec(ctx, sqlMarkTold, pgx.NamedArgs{"actions": ids})
+	return failed("mark actions told", err)
+}

@@ -1,0 +1,325 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/internal/testkit"
+)
+
+var (
+	ada   = domain.Actor{UserID: "ada", Name: "ada"}
+	grace = domain.Actor{UserID: "grace", Name: "grace"}
+)
+
+// paused is a turn whose model asked for two actions, c1 and c2.
+type paused struct {
+	*testing.T
+	*postgres.Store
+	pool *pgxpool.Pool
+	turn domain.Turn
+}
+
+func newPaused(t *testing.T) paused {
+	t.Helper()
+	pool := testkit.Postgres(t)
+	p := paused{t, postgres.NewStore(pool), pool, domain.Turn{}}
+	req := request()
+	req.ConversationID = "c"
+	p.turn = create(t, p.Store, req)
+	begin(t, p.Store, p.turn.ID)
+	commit := domain.ModelCommit{
+		CallWrite: domain.CallWrite{Claim: claim(t, p.Store, p.turn.ID, "m0")}, Outcome: json.RawMessage(`{}`),
+		Message: &domain.Message{Role: domain.RoleAssistant},
+	}
+	for _, id := range []string{"c1", "c2"} {
+		input := json.RawMessage(`{"id":"` + id + `"}`)
+		action := domain.Action{
+			ID: "a" + id[1:], TurnID: p.turn.ID, CallID: id, Requester: "ada", Name: "drop", Input: input, Description: domain.DescribeAction("drop", input),
+			Hash: domain.ActionHash("drop", input), Nonce: "nonce-" + id, ExpiresAt: time.Now().Add(time.Hour),
+		}
+		commit.Actions, commit.Events = append(commit.Actions, action), append(commit.Events, action.Event())
+		commit.Tools = append(commit.Tools, domain.ToolCall{ID: id, Name: "drop", Input: input, Asks: true, Status: domain.CallPending, Timeout: time.Second})
+	}
+	if _, err := p.CommitModelCall(context.Background(), commit); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p paused) status(want domain.TurnStatus) {
+	p.Helper()
+	turn, err := p.Turn(context.Background(), p.turn.ID)
+	if err != nil || turn.Status != want {
+		p.Errorf("the turn is %s, %v; want %s", turn.Status, err, want)
+	}
+}
+
+func (p paused) action(id string, want domain.ActionStatus) domain.Action {
+	p.Helper()
+	a, err := p.Action(context.Background(), id)
+	if err != nil || a.Status != want {
+		p.Errorf("action %s is %s, %v; want %s", id, a.Status, err, want)
+	}
+	return a
+}
+
+// decision is the right one about an action.
+func (p paused) decision(id string, status domain.ActionStatus) domain.Decision {
+	p.Helper()
+	a := p.action(id, domain.ActionPending)
+	return domain.Decision{ActionID: id, Status: status, Nonce: a.Nonce, Hash: a.Hash}
+}
+
+func (p paused) decide(who domain.Actor, list ...domain.Decision) error {
+	_, err := p.Decide(context.Background(), who, list)
+	return err
+}
+
+func (p paused) claim(callID string) domain.ActionClaim {
+	p.Helper()
+	c, err := p.ClaimAction(context.Background(), p.turn.ID, callID)
+	if err != nil {
+		p.Fatalf("claim %s: %v", callID, err)
+	}
+	return c
+}
+
+func (p paused) commit(c domain.ActionClaim, status domain.ActionStatus) error {
+	c.Call.Status, c.Call.Result = domain.CallDone, domain.ToolResult{Text: "did it"}
+	return p.CommitAction(context.Background(), domain.ActionEnd{
+		Call: c.Call, Status: status, Outcome: "did it", Event: domain.NewPayload(domain.EventToolResult, map[string]string{"id": c.Call.ID}),
+	})
+}
+
+func (p paused) exec(sql string) {
+	p.Helper()
+	if _, err := p.pool.Exec(context.Background(), sql); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// An approved action is claimed once; the attempt that finds it begun knows it as unknown, and
+// what the one before says then is refused.
+func TestAnActionIsBegunOnce(t *testing.T) {
+	t.Parallel()
+	p := newPaused(t)
+	p.status(domain.TurnWaiting)
+	if c := p.claim("c1"); c.Claimed || c.Action.Status != domain.ActionPending || c.Action.Input == nil {
+		t.Errorf("claimed before the decision: %+v", c)
+	}
+	if _, _, err := p.ClaimToolCall(context.Background(), p.turn.ID, "c1"); domain.CodeOf(err) != domain.CodeSuperseded {
+		t.Errorf("a call that asks was claimed as one that doesn't: %v", err)
+	}
+	if err := p.decide(ada, p.decision("a1", domain.ActionApproved)); err != nil {
+		t.Fatal(err)
+	}
+	p.status(domain.TurnWaiting) // for the other
+	first := p.claim("c1")
+	if !first.Claimed || first.Action.Status != domain.ActionApplying || first.Scope.ActionID != "a1" || first.Scope.UserID != "ada" {
+		t.Errorf("the first claim is %+v", first)
+	}
+	second := p.claim("c1")
+	if !second.Claimed || second.Action.Status != domain.ActionUnknown {
+		t.Errorf("the second claim is %+v", second)
+	}
+	wantCode(t, "a late outcome", p.commit(first, domain.ActionApplied), domain.CodeSuperseded)
+	if err := p.commit(second, domain.ActionUnknown); err != nil {
+		t.Fatal(err)
+	}
+	p.action("a1", domain.ActionUnknown)
+	if c := p.claim("c1"); c.Claimed || c.Open() {
+		t.Errorf("claimed again: %+v", c)
+	}
+	if err := p.decide(grace, p.decision("a2", domain.ActionRejected)); err != nil {
+		t.Fatal(err)
+	}
+	p.status(domain.TurnRunning)
+	if c := p.claim("c2"); !c.Claimed || c.Action.Status != domain.ActionRejected || c.Action.DecidedByName != "grace" {
+		t.Errorf("a rejected action is claimed as %+v", c)
+	}
+}
+
+// Whatever is wrong with a decision, nothing of it is recorded.
+func TestDecisionsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(p paused, d *domain.Decision)
+		code   domain.Code
+		says   string
+	}{
+		"another nonce":       {func(_ paused, d *domain.Decision) { d.Nonce = "nonce-c2" }, domain.CodeForbidden, "nonce"},
+		"no nonce":            {func(_ paused, d *domain.Decision) { d.Nonce = "" }, domain.CodeForbidden, "nonce"},
+		"another hash":        {func(_ paused, d *domain.Decision) { d.Hash = "beef" }, domain.CodeConflict, "hash"},
+		"an unknown action":   {func(_ paused, d *domain.Decision) { d.ActionID = "a9" }, domain.CodeNotFound, "a9"},
+		"expired":             {func(p paused, _ *domain.Decision) { p.exec("update actions set expires_at = now() where id = 'a1'") }, domain.CodeConflict, "expired"},
+		"of a canceled turn":  {func(p paused, _ *domain.Decision) { _, _ = p.RequestCancel(context.Background(), p.turn.ID) }, domain.CodeConflict, "canceled"},
+		"decided, and reused": {func(p paused, d *domain.Decision) { _ = p.decide(grace, *d) }, domain.CodeConflict, "grace has decided"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPaused(t)
+			good, d := p.decision("a2", domain.ActionApproved), p.decision("a1", domain.ActionApproved)
+			c.change(p, &d)
+			err := p.decide(ada, good, d)
+			wantCode(t, name, err, c.code)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want it to say %q", err, c.says)
+			}
+			p.action("a2", domain.ActionPending)
+		})
+	}
+}
+
+// Of many who decide at once exactly one wins, and all others learn who.
+func TestOneDecisionWins(t *testing.T) {
+	t.Parallel()
+	p := newPaused(t)
+	d := p.decision("a1", domain.ActionApproved)
+	var all sync.WaitGroup
+	refusals := make(chan string, 8)
+	for i := range 8 {
+		who := []domain.Actor{ada, grace}[i%2]
+		all.Go(func() {
+			if err := p.decide(who, d); err != nil {
+				refusals <- err.Error()
+			}
+		})
+	}
+	all.Wait()
+	close(refusals)
+	winner := p.action("a1", domain.ActionApproved).DecidedBy
+	n := 0
+	for text := range refusals {
+		if n++; !strings.Contains(text, winner+" has decided") {
+			t.Errorf("a refusal says %q, want it to name %s", text, winner)
+		}
+	}
+	if n != 7 {
+		t.Errorf("%d were refused, want 7", n)
+	}
+}
+
+// Two decisions on one turn, each by another process, let it go on, whichever is the later.
+func TestTheLastDecisionResumes(t *testing.T) {
+	t.Parallel()
+	p := newPaused(t)
+	one, two := p.decision("a1", domain.ActionApproved), p.decision("a2", domain.ActionApproved)
+	var both sync.WaitGroup
+	for _, d := range []domain.Decision{one, two} {
+		both.Go(func() {
+			if err := p.decide(ada, d); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	p.status(domain.TurnRunning)
+	untold, err := p.UntoldDecisions(context.Background(), 0, 10)
+	if err != nil || len(untold) != 2 {
+		t.Fatalf("untold %+v, %v", untold, err)
+	}
+	if err := p.MarkTold(context.Background(), "a1", "a2"); err != nil {
+		t.Fatal(err)
+	}
+	if untold, err := p.UntoldDecisions(context.Background(), 0, 10); err != nil || len(untold) != 0 {
+		t.Errorf("untold %+v, %v", untold, err)
+	}
+}
+
+// What nobody decides in time is settled as expired, and lets the turn go on.
+func TestActionsExpire(t *testing.T) {
+	t.Parallel()
+	p := newPaused(t)
+	p.exec("update actions set expires_at = now()")
+	for _, id := range []string{"c1", "c2"} {
+		c := p.claim(id)
+		if !c.Claimed || c.Action.Status != domain.ActionExpired {
+			t.Errorf("claimed as %+v", c)
+		}
+		if err := p.commit(c, domain.ActionExpired); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.status(domain.TurnRunning)
+}
+
+// The end of a turn ends its actions; what was begun is unknown.
+func TestACanceledTurnEndsItsActions(t *testing.T) {
+	t.Parallel()
+	p := newPaused(t)
+	if err := p.decide(ada, p.decision("a1", domain.ActionApproved)); err != nil {
+		t.Fatal(err)
+	}
+	begun := p.claim("c1")
+	_, _, err := p.CreateTurn(context.Background(), domain.TurnRequest{UserID: "ada", ConversationID: "c", Query: "And now?"})
+	var busy *domain.Error
+	if wantCode(t, "a query meanwhile", err, domain.CodeConflict); !asError(err, &busy) || !slices.Equal(busy.Actions, []string{"a2"}) ||
+		busy.Holder != p.turn.ID || !strings.Contains(busy.Message, "drop (a2)") {
+		t.Errorf("refused with %+v", busy)
+	}
+	finish(t, p.Store, domain.TurnEnd{TurnID: p.turn.ID, Status: domain.TurnCanceled, Reason: domain.EndCanceled})
+	p.action("a1", domain.ActionUnknown)
+	p.action("a2", domain.ActionExpired)
+	wantCode(t, "a late outcome", p.commit(begun, domain.ActionApplied), domain.CodeSuperseded)
+	_, err = p.ClaimAction(context.Background(), p.turn.ID, "c2")
+	wantCode(t, "a claim after the end", err, domain.CodeSuperseded)
+}
+
+// What a client reports is recorded, and believed where the server saw the call itself.
+func TestReportsOfClients(t *testing.T) {
+	t.Parallel()
+	p := newPaused(t)
+	if err := p.NotePerformed(context.Background(), "ada", "", "drop", json.RawMessage(` { "id" : "c1" } `)); err != nil {
+		t.Fatal(err)
+	}
+	report := func(id string) domain.Decision {
+		return domain.Decision{ActionID: id, Status: domain.ActionApplied, Reported: true, Reason: "it is gone"}
+	}
+	if err := p.decide(ada, report("a1"), report("a2")); err != nil {
+		t.Fatal(err)
+	}
+	for id, verified := range map[string]bool{"a1": true, "a2": false} {
+		if a := p.action(id, domain.ActionApplied); !a.Reported || a.Verified != verified || a.Outcome != "it is gone" {
+			t.Errorf("reported as %+v", a)
+		}
+	}
+	if c := p.claim("c1"); !c.Claimed || c.Action.Status != domain.ActionApplied {
+		t.Errorf("claimed as %+v", c)
+	}
+}
+
+func TestConfirmSettings(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := newStore(t)
+	project, err := s.CreateProject(ctx, domain.Project{Name: "p", GroupID: "everyone", CreatedBy: domain.OwnerID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := domain.DefaultConfirmSettings()
+	for range 2 {
+		got, err := s.ConfirmSettings(ctx, project.ID)
+		if err != nil || got.Approvers != want.Approvers || got.Expiry != want.Expiry || !slices.Equal(got.Asking, want.Asking) {
+			t.Errorf("settings %+v, %v; want %+v", got, err, want)
+		}
+		want = domain.ConfirmSettings{Approvers: domain.ApproveOthers, Expiry: time.Minute, Asking: []string{"dig"}}
+		if err := s.SetConfirmSettings(ctx, project.ID, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want.Expiry = time.Second
+	wantCode(t, "a second", s.SetConfirmSettings(ctx, project.ID, want), domain.CodeInvalid)
+}
+
+func asError(err error, into **domain.Error) bool { return errors.As(err, into) }

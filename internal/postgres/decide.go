@@ -1,0 +1,190 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+var (
+	// Logs are locked before anything else, in order, as every append does.
+	sqlLockDecided = statement("lock the logs of decisions", `
+select s.id from subjects s where s.id in (select turn_id from actions where id = any(@actions::text[])) order by s.id for no key update`)
+
+	sqlDecidable = statement("read what is to be decided", `
+select`+actionColumns+`, a.nonce, a.expires_at <= now(), t.ended_at is not null or t.cancel_requested_at is not null,
+    exists (select from performed p where p.user_id = @by and p.project_id = coalesce(a.project_id, '') and p.hash = a.hash and p.at >= a.created_at)
+from actions a join turns t on t.id = a.turn_id where a.id = @action for update of a`)
+
+	sqlDecide = statement("decide an action", `
+update actions set status = @status, decided_by = @by, decided_at = now(), reason = @reason,
+    reported = @reported, verified = @verified, outcome = @outcome
+where id = @action and status = 'pending'`)
+
+	sqlResume = statement("let turns go on", `
+update turns t set status = 'running'
+where t.id = @turn and t.status = 'waiting' and not exists (select from actions o where o.turn_id = t.id and o.status = 'pending')
+returning coalesce(t.conversation_id, ''), t.user_id, coalesce((select name from users u where u.id = t.user_id), t.user_id)`)
+
+	sqlUntold = statement("list decisions that nobody told of", `
+select`+actionColumns+` from actions a
+where a.decided_at < now() - @age::interval and a.told_at is null order by a.decided_at limit @limit`)
+
+	sqlMarkTold = statement("mark decisions told", `
+update actions set told_at = now() where id = any(@actions::text[]) and told_at is null`)
+
+	sqlPerformed = statement("note what a person did", `
+insert into performed (user_id, project_id, hash) values (@user, @project, @hash)`)
+)
+
+// decidable is an action about to be decided.
+type decidable struct {
+	domain.Action
+	nonce                 string
+	late, ended, seenByUs bool
+}
+
+// Decide records what a person decides, all of it or nothing, with an event for each, and
+// gives the actions as they are then. Whether the person may decide is the caller's to check.
+//
+// Errors: conflict for what is decided already (the text says by whom), has expired, belongs
+// to a turn that was canceled, or is not what the person saw; forbidden for a wrong nonce;
+// not_found.
+func (s *Store) Decide(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error) {
+	ids := make([]string, len(decisions))
+	for i, d := range decisions {
+		ids[i] = d.ActionID
+	}
+	var decided []domain.Action
+	var told []func()
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, sqlLockDecided, pgx.NamedArgs{"actions": ids}); err != nil {
+			return fmt.Errorf("lock the turns: %w", err)
+		}
+		var turns []string
+		events := map[string][]domain.NewEvent{}
+		for _, d := range decisions {
+			a, err := decide(ctx, tx, who, d)
+			if err != nil {
+				return err
+			}
+			if events[a.TurnID] == nil {
+				turns = append(turns, a.TurnID)
+			}
+			decided, events[a.TurnID] = append(decided, a), append(events[a.TurnID], decidedEvent(a))
+		}
+		for _, turn := range turns {
+			tell, err := s.resume(ctx, tx, turn, events[turn])
+			if err != nil {
+				return err
+			}
+			told = append(told, tell)
+		}
+		return nil
+	})
+	if err != nil {
+		if domain.CodeOf(err) != domain.CodeInternal {
+			return nil, err
+		}
+		return nil, failed("decide", err)
+	}
+	for _, tell := range told {
+		tell()
+	}
+	return decided, nil
+}
+
+// decide checks and records one decision.
+func decide(ctx context.Context, tx pgx.Tx, who domain.Actor, d domain.Decision) (domain.Action, error) {
+	var at decidable
+	var input []byte
+	args := pgx.NamedArgs{"action": d.ActionID, "by": who.UserID}
+	err := tx.QueryRow(ctx, sqlDecidable, args).Scan(append(actionFields(&at.Action, &input), &at.nonce, &at.late, &at.ended, &at.seenByUs)...)
+	if noRows(err) {
+		return domain.Action{}, domain.NotFound("there is no action %q", d.ActionID)
+	}
+	if err != nil {
+		return domain.Action{}, fmt.Errorf("read action %s: %w", d.ActionID, err)
+	}
+	at.Input = input
+	if err := at.refuse(d); err != nil {
+		return domain.Action{}, err
+	}
+	a := at.Action
+	a.Status, a.DecidedBy, a.DecidedByName, a.Nonce = d.Status, who.UserID, who.Name, ""
+	a.Reason, a.Reported, a.Verified = clean(d.Reason), d.Reported, d.Reported && at.seenByUs
+	if d.Reported {
+		a.Reason, a.Outcome = "", a.Reason
+	}
+	_, err = tx.Exec(ctx, sqlDecide, pgx.NamedArgs{
+		"action": a.ID, "status": string(a.Status), "by": a.DecidedBy, "reason": a.Reason,
+		"reported": a.Reported, "verified": a.Verified, "outcome": a.Outcome,
+	})
+	if err != nil {
+		return domain.Action{}, fmt.Errorf("decide action %s: %w", a.ID, err)
+	}
+	return a, nil
+}
+
+// refuse says why a decision can't be taken, or nil.
+func (at decidable) refuse(d domain.Decision) error {
+	switch {
+	case at.DecidedBy != "":
+		return domain.Errorf(domain.CodeConflict, "%s has decided action %s already: it is %s", at.DecidedByName, at.ID, at.Status)
+	case at.ended:
+		return domain.Errorf(domain.CodeConflict, "the turn of action %s was canceled, or has ended; nothing is run", at.ID)
+	case at.Status != domain.ActionPending:
+		return domain.Errorf(domain.CodeConflict, "action %s is %s already", at.ID, at.Status)
+	case at.late:
+		return domain.Errorf(domain.CodeConflict, "action %s has expired; nothing is run", at.ID)
+	case d.Reported:
+		return nil // nothing is run for it
+	case d.Nonce != at.nonce:
+		return domain.Errorf(domain.CodeForbidden, "the nonce is not that of action %s; look at the action again", at.ID)
+	case d.Hash != at.Hash:
+		return domain.Errorf(domain.CodeConflict, "action %s is not what was shown: its hash differs; look at it again", at.ID)
+	}
+	return nil
+}
+
+func decidedEvent(a domain.Action) domain.NewEvent {
+	e := domain.NewPayload(domain.EventActionDecided, map[string]any{
+		"id": a.ID, "status": a.Status, "decided_by": a.DecidedBy, "name": a.DecidedByName, "reason": a.Reason,
+	})
+	e.CallID = a.CallID
+	return e
+}
+
+// resume appends the events of a turn's decisions, and lets the turn go on where it waits for
+// no other; tell is to be called after the commit.
+func (s *Store) resume(ctx context.Context, tx pgx.Tx, turnID string, events []domain.NewEvent) (tell func(), err error) {
+	var conversation, user, name string
+	err = tx.QueryRow(ctx, sqlResume, pgx.NamedArgs{"turn": turnID}).Scan(&conversation, &user, &name)
+	if err != nil && !noRows(err) {
+		return nil, fmt.Errorf("resume turn %s: %w", turnID, err)
+	}
+	if err == nil && conversation != "" {
+		events = append(events, domain.NewPayload(domain.EventLock, map[string]string{
+			"by": name, "user_id": user, "conv_id": conversation, "turn_id": turnID,
+		}))
+	}
+	b := newBatch(turnID, 0, events, nil)
+	var last int64
+	var at time.Time
+	if err := tx.QueryRow(ctx, sqlAppend, b.args).Scan(&last, &at); err != nil {
+		return nil, fmt.Errorf("tell of decisions in turn %s: %w", turnID, err)
+	}
+	return func() { s.tell(b.messages(last, at)...) }, nil
+}
+
+// NotePerformed records that a person did by an ordinary route what a call of the tool with
+// this input does: a client that reports an action as done is believed by it.
+func (s *Store) NotePerformed(ctx context.Context, userID, projectID, tool string, input json.RawMessage) error {
+	_, err := s.pool.Exec(ctx, sqlPerformed, pgx.NamedArgs{"user": userID, "project": projectID, "hash": domain.ActionHash(tool, input)})
+	return failed("note what was done", err)
+}

@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+var (
+	// Waits for those who begin something in the project; who comes later is refused.
+	sqlCloseProject = statement("close a project", `
+update projects set deleting_at = coalesce(deleting_at, now()) where id = @project returning id`)
+
+	sqlProjectTurns = statement("list the open turns of a project", `
+select`+turnColumns+` from turns t where t.project_id = @project and t.ended_at is null order by t.id`)
+
+	sqlCountProject = statement("count what a project has", `
+select (select count(*) from conversations where project_id = @project),
+    (select count(*) from messages m join conversations c on c.id = m.conversation_id where c.project_id = @project),
+    (select count(*) from turns where project_id = @project),
+    (select count(*) from turns where project_id = @project and ended_at is null)`)
+
+	// The large values are held by messages: what nothing holds is removed by the housekeeping,
+	// once no workflow can ask for it any more.
+	sqlDropProject = map[string]string{
+		"chunks":   statement("remove a project's open blocks", `delete from event_chunks k using subjects s where s.stream_id = @log and k.subject_id = s.id`),
+		"events":   statement("remove a project's events", `delete from events where stream_id = @log`),
+		"keys":     statement("remove a project's idempotency keys", `delete from idempotency i using turns t where t.project_id = @project and i.turn_id = t.id`),
+		"calls":    statement("remove a project's calls", `delete from turn_calls c using turns t where t.project_id = @project and c.turn_id = t.id`),
+		"rounds":   statement("remove a project's rounds", `delete from turn_messages r using turns t where t.project_id = @project and r.turn_id = t.id`),
+		"subjects": statement("remove a project's logs", `delete from subjects where stream_id = @log`),
+		"stream":   statement("remove a project's stream", `delete from streams where id = @log`),
+		"presence": statement("remove who is in a project", `delete from presence where project_id = @project`),
+		"talks":    statement("remove a project's conversations", `delete from conversations where project_id = @project`),
+		"project":  statement("remove a project", `delete from projects where id = @project`),
+	}
+	dropOrder = []string{"chunks", "events", "keys", "calls", "rounds", "subjects", "stream", "presence", "talks", "project"}
+)
+
+// CloseProject keeps new work from a project that is to be deleted, and lists the turns that
+// still run. It is not_found for an unknown project.
+func (s *Store) CloseProject(ctx context.Context, id string) ([]domain.Turn, error) {
+	args := pgx.NamedArgs{"project": id}
+	err := s.pool.QueryRow(ctx, sqlCloseProject, args).Scan(&id)
+	if noRows(err) {
+		return nil, domain.NotFound("there is no project %q", id)
+	}
+	if err != nil {
+		return nil, failed("close project "+id, err)
+	}
+	return s.turns(ctx, "list the turns of project "+id, sqlProjectTurns, args)
+}
+
+// DeleteProject removes a closed project with all that it owns, and says how much that was.
+// It is a conflict while a turn runs.
+func (s *Store) DeleteProject(ctx context.Context, id string) (removed domain.Removed, err error) {
+	args := pgx.NamedArgs{"project": id, "log": projectLog(id)}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, sqlCloseProject, args).Scan(&id); err != nil {
+			return err
+		}
+		var open int64
+		if err := tx.QueryRow(ctx, sqlCountProject, args).Scan(&removed.Conversations, &removed.Messages, &removed.Turns, &open); err != nil {
+			return err
+		}
+		if open > 0 {
+			return domain.Errorf(domain.CodeConflict, "%d turns of the project still run; they were asked to stop: try again", open)
+		}
+		steps := &pgx.Batch{}
+		for _, part := range dropOrder {
+			steps.Queue(sqlDropProject[part], args)
+		}
+		return tx.SendBatch(ctx, steps).Close()
+	})
+	switch {
+	case noRows(err):
+		return removed, domain.NotFound("there is no project %q", id)
+	case domain.CodeOf(err) == domain.CodeConflict:
+		return removed, err
+	}
+	return removed, failed("delete project "+id, err)
+}
