@@ -176,7 +176,7 @@ func wantAnswer(t *testing.T, h home) {
 // wantForward opens the Temporal UI by its customary port, and the link that signs in.
 func wantForward(t *testing.T, h home) {
 	t.Helper()
-	still := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	still := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for address, want := range map[string]string{
 		"http://127.0.0.1:" + h.ports[5]:                     "http://127.0.0.1:" + h.ports[1] + "/temporal/",
 		"http://localhost:" + h.ports[5] + "/temporal/a?b=c": "http://localhost:" + h.ports[1] + "/temporal/a?b=c",
