@@ -115,6 +115,25 @@ func TestCallsWithoutAnObjectAreNotRun(t *testing.T) {
 	}
 }
 
+func TestReadersGetALongInputInPart(t *testing.T) {
+	t.Parallel()
+	long := calling("", "peek")
+	long.Calls[0].Input = json.RawMessage(`{"at":"main.go","content":"` + strings.Repeat("x", 100_000) + `"}`)
+	r := newRig(t, rounds(long, scripted.Round{Text: cited}))
+	_, events := r.ask(query("Write it down"))
+	shown := first(t, events, domain.EventToolCall)
+	if len(shown.Payload) > 20_000 || !strings.Contains(string(shown.Payload), "[cut: 100000 bytes in all]") || field(t, shown, "input_bytes") != "100029" {
+		t.Errorf("readers get %d bytes: %.200s", len(shown.Payload), shown.Payload)
+	}
+	for _, m := range r.seen.all()[1].Messages {
+		for _, b := range m.Blocks {
+			if b.Type == domain.BlockToolUse && len(b.Input) != 100_029 {
+				t.Errorf("the model is given back %d bytes of its call", len(b.Input))
+			}
+		}
+	}
+}
+
 func TestAnswersThatAreCutOffBeforeTheyBegin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rounds(scripted.Round{Thinking: "Hm.", Stop: domain.StopMaxTokens}))

@@ -158,9 +158,7 @@ func (o *outcome) announce() {
 			o.propose(*call)
 			continue
 		}
-		o.events = append(o.events, domain.NewPayload(domain.EventToolCall, map[string]any{
-			"id": call.ID, "name": call.Name, "input": call.Input, "description": o.tools.Describe(call.Name, call.Input),
-		}))
+		o.events = append(o.events, callEvent(*call, o.tools.Describe(call.Name, call.Input)))
 		if call.Status == domain.CallPending && question != nil {
 			call.Status, call.Result = domain.CallError, domain.ToolResult{Text: askedFirst, Error: true}
 			if call.ID == asking {
@@ -237,6 +235,16 @@ func asked(call domain.ToolCall) *domain.Question {
 		return nil
 	}
 	return &q
+}
+
+// callEvent tells readers of a call. What the store keeps of it is whole.
+func callEvent(call domain.ToolCall, description string) domain.NewEvent {
+	shown, cut := domain.ShownInput(call.Input)
+	payload := map[string]any{"id": call.ID, "name": call.Name, "input": shown, "description": description}
+	if cut {
+		payload["input_bytes"] = len(call.Input)
+	}
+	return domain.NewPayload(domain.EventToolCall, payload)
 }
 
 // resultEvent tells readers of a call's outcome.

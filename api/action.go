@@ -23,10 +23,7 @@ type waitingTurn struct {
 
 // waiting answers 202 with what a turn waits for. The turn goes on later.
 func (s *Server) waiting(ctx context.Context, turn domain.Turn) (raw, error) {
-	actions, err := s.Actions.WaitingActions(ctx, turn.ID)
-	if actions == nil { // decided at this moment
-		actions = []domain.Action{}
-	}
+	actions, err := listing(s.Actions.WaitingActions(ctx, turn.ID)) // none where it is decided at this moment
 	return raw{status: http.StatusAccepted, json: encode(waitingTurn{turn.ID, domain.TurnWaiting, actions})}, err
 }
 
@@ -45,11 +42,7 @@ func (s *Server) listActions(ctx context.Context, projectID, userID string, quer
 	if status != "" && !status.Known() {
 		return nil, domain.Invalid("status", "%q is not a status of actions", status)
 	}
-	list, err := s.Actions.Actions(ctx, projectID, userID, status)
-	if list == nil {
-		list = []domain.Action{}
-	}
-	return list, err
+	return listing(s.Actions.Actions(ctx, projectID, userID, status))
 }
 
 // action answers GET /actions/:id.

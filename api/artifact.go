@@ -11,11 +11,7 @@ import (
 
 // artifacts answers GET /projects/:pid/artifacts.
 func (s *Server) artifacts(ctx context.Context, r request[none]) ([]domain.Artifact, error) {
-	list, err := s.Artifacts.List(ctx, r.project.ID)
-	if list == nil {
-		list = []domain.Artifact{}
-	}
-	return list, err
+	return listing(s.Artifacts.List(ctx, r.project.ID))
 }
 
 // artifactBody is the body of a new artifact.

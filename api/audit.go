@@ -132,14 +132,11 @@ func (s *Server) audit(ctx context.Context, r request[none]) (auditPageOf, error
 	}
 	limit := filter.Limit
 	filter.Limit++ // one more tells whether there is a next page
-	entries, err := s.Auditor.AuditEntries(ctx, filter)
+	entries, err := listing(s.Auditor.AuditEntries(ctx, filter))
 	page := auditPageOf{Entries: entries}
 	if len(entries) > limit {
 		page.Entries = entries[:limit]
 		page.Next = page.Entries[limit-1].ID
-	}
-	if page.Entries == nil {
-		page.Entries = []domain.AuditEntry{}
 	}
 	return page, err
 }

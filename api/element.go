@@ -68,21 +68,15 @@ type (
 // elementOf gives a message of a conversation.
 func elementOf(c domain.Conversation, e domain.Entry) any {
 	if e.Role == domain.RoleUser {
-		u := userElement{Role: e.Role, Text: e.Text, Username: e.Username, Attachments: e.Attachments, ID: e.ID, TurnID: e.TurnID, CreatedAt: e.At}
-		if u.Attachments == nil {
-			u.Attachments = []domain.File{}
-		}
+		u := userElement{Role: e.Role, Text: e.Text, Username: e.Username, Attachments: listed(e.Attachments), ID: e.ID, TurnID: e.TurnID, CreatedAt: e.At}
 		for i := range u.Attachments {
 			u.Attachments[i].PreviewURL = domain.AttachmentPath(c.ProjectID, c.ID, e.ID, i)
 		}
 		return u
 	}
 	a := assistantElement{
-		Role: e.Role, Text: e.Text, Sources: e.Sources, Chain: make([]any, len(e.Chain)), ToolCallsMade: e.ToolCallsMade,
+		Role: e.Role, Text: e.Text, Sources: listed(e.Sources), Chain: make([]any, len(e.Chain)), ToolCallsMade: e.ToolCallsMade,
 		Question: e.Question, Provider: e.Provider, ID: e.ID, TurnID: e.TurnID, Status: e.Status, CreatedAt: e.At,
-	}
-	if a.Sources == nil {
-		a.Sources = []domain.Source{}
 	}
 	for i, step := range e.Chain {
 		a.Chain[i] = stepOf(step)

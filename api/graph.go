@@ -119,16 +119,10 @@ func label(k domain.SymbolKind) string {
 
 // encodePicture renders a graph as GET /graph gives it.
 func encodePicture(p graph.Picture) []byte {
-	if p.Nodes == nil {
-		p.Nodes = []graph.Node{}
-	}
-	if p.Edges == nil {
-		p.Edges = []graph.Link{}
-	}
 	return encode(struct {
 		Nodes      []graph.Node `json:"nodes"`
 		Edges      []graph.Link `json:"edges"`
 		Truncated  bool         `json:"truncated"`
 		TotalNodes int          `json:"total_nodes"`
-	}{p.Nodes, p.Edges, p.Truncated, p.TotalNodes})
+	}{listed(p.Nodes), listed(p.Edges), p.Truncated, p.TotalNodes})
 }

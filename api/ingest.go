@@ -12,18 +12,14 @@ func started(run domain.Ingest, header func(name, value string)) domain.Ingest {
 	if run.ID != "" {
 		header("Location", "/ingests/"+run.ID)
 	}
-	if run.Versions == nil {
-		run.Versions = []domain.IngestProgress{}
-	}
+	run.Versions = listed(run.Versions)
 	return run
 }
 
 // ingest answers GET /ingests/:id.
 func (s *Server) ingest(ctx context.Context, r request[none]) (domain.Ingest, error) {
 	run, err := s.Ingests.Ingest(ctx, r.path["id"])
-	if run.Versions == nil {
-		run.Versions = []domain.IngestProgress{}
-	}
+	run.Versions = listed(run.Versions)
 	return run, err
 }
 

@@ -60,11 +60,7 @@ func (s *Server) changeMe(ctx context.Context, r request[selfChange]) (done, err
 
 // keys answers GET /auth/keys.
 func (s *Server) keys(ctx context.Context, r request[none]) ([]domain.APIKey, error) {
-	keys, err := s.People.Keys(ctx, r.caller.UserID)
-	if keys == nil {
-		keys = []domain.APIKey{}
-	}
-	return keys, err
+	return listing(s.People.Keys(ctx, r.caller.UserID))
 }
 
 // newKey is the body of POST /auth/keys.

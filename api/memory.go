@@ -10,11 +10,7 @@ import (
 
 // memories answers GET /projects/:pid/memories.
 func (s *Server) memories(ctx context.Context, r request[none]) ([]domain.Memory, error) {
-	list, err := s.Memories.List(ctx, r.project.ID)
-	if list == nil {
-		list = []domain.Memory{}
-	}
-	return list, err
+	return listing(s.Memories.List(ctx, r.project.ID))
 }
 
 // memory answers GET /projects/:pid/memories/:mid.

@@ -16,14 +16,9 @@ const (
 
 // users answers GET /admin/users.
 func (s *Server) users(ctx context.Context, _ request[none]) ([]domain.User, error) {
-	list, err := s.People.Users(ctx)
-	if list == nil {
-		list = []domain.User{}
-	}
+	list, err := listing(s.People.Users(ctx))
 	for i := range list {
-		if list[i].GroupIDs == nil {
-			list[i].GroupIDs = []string{}
-		}
+		list[i].GroupIDs = listed(list[i].GroupIDs)
 	}
 	return list, err
 }
@@ -69,11 +64,7 @@ func (s *Server) setGroups(ctx context.Context, r request[groupsChange]) (done, 
 
 // allGroups answers GET /admin/groups.
 func (s *Server) allGroups(ctx context.Context, _ request[none]) ([]domain.Group, error) {
-	list, err := s.Projects.Groups(ctx, "")
-	if list == nil {
-		list = []domain.Group{}
-	}
-	return list, err
+	return listing(s.Projects.Groups(ctx, ""))
 }
 
 // newGroup is the body of POST /admin/groups.

@@ -41,11 +41,7 @@ func (s *Server) groups(ctx context.Context, r request[none]) ([]groupOf, error)
 
 // projects answers GET /projects.
 func (s *Server) projects(ctx context.Context, r request[none]) ([]domain.Project, error) {
-	list, err := s.Projects.Projects(ctx, r.caller.Actor)
-	if list == nil {
-		list = []domain.Project{}
-	}
-	return list, err
+	return listing(s.Projects.Projects(ctx, r.caller.Actor))
 }
 
 // project answers GET /projects/:pid.

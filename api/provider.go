@@ -47,9 +47,7 @@ func (s *Server) askProviders(ctx context.Context) ([]domain.ProviderInfo, error
 	}
 	list := make([]domain.ProviderInfo, len(found))
 	for i, p := range found {
-		if p.Models == nil {
-			p.Models = []domain.ModelInfo{}
-		}
+		p.Models = listed(p.Models)
 		list[i] = p
 	}
 	s.models.mu.Lock()

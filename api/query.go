@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"net/http"
 	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -147,6 +148,15 @@ func (s *Server) start(ctx context.Context, r request[queryRequest]) (domain.Tur
 		r.reply.Set(turnIDHeader, turn.ID)
 	}
 	return turn, err
+}
+
+// idempotencyKey reads the key by which a client may send a query again; "" for none.
+func idempotencyKey(header http.Header) (string, error) {
+	key := header.Get("Idempotency-Key")
+	if len(key) > 255 || !plainText(key) {
+		return "", domain.Invalid("Idempotency-Key", "must be a text of at most 255 bytes")
+	}
+	return key, nil
 }
 
 // answer is the body of POST /query.

@@ -33,10 +33,7 @@ func (s *Server) settings(ctx context.Context, r request[none]) (projectSettings
 	if err != nil {
 		return projectSettings{}, fmt.Errorf("read the settings: %w", err)
 	}
-	if c.Asking == nil {
-		c.Asking = []string{}
-	}
-	return projectSettings{c.Approvers, int(c.Expiry.Seconds()), c.Asking}, nil
+	return projectSettings{c.Approvers, int(c.Expiry.Seconds()), listed(c.Asking)}, nil
 }
 
 // updateSettings answers PUT /projects/:pid/settings.

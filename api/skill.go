@@ -24,11 +24,7 @@ func (s *Server) skills(ctx context.Context, r request[none]) ([]domain.Skill, e
 	if scope != "" && scope != "all" && scope != domain.SkillProject {
 		return nil, domain.Invalid("scope", "%q is neither project nor all", scope)
 	}
-	list, err := s.Skills.List(ctx, r.project.ID, scope == "all")
-	if list == nil {
-		list = []domain.Skill{}
-	}
-	return list, err
+	return listing(s.Skills.List(ctx, r.project.ID, scope == "all"))
 }
 
 // skill answers GET /skills/:id and GET /projects/:pid/skills/:sid.

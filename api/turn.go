@@ -42,9 +42,7 @@ func (s *Server) seesTurn(ctx context.Context, who caller, turn domain.Turn) (bo
 
 // complete makes lists that are empty show as such.
 func complete(turn domain.Turn) domain.Turn {
-	if turn.Sources == nil {
-		turn.Sources = []domain.Source{}
-	}
+	turn.Sources = listed(turn.Sources)
 	return turn
 }
 

@@ -18,7 +18,7 @@ const (
 	EventPhase         EventType = "phase"          // {label}
 	EventThinkingDelta EventType = "thinking_delta" // {text}; a block
 	EventTextDelta     EventType = "text_delta"     // {text}; a block
-	EventToolCall      EventType = "tool_call"      // {id, name, input, description}
+	EventToolCall      EventType = "tool_call"      // {id, name, input, description, input_bytes}: the last where the input is cut
 	EventToolResult    EventType = "tool_result"    // {id, name, preview, error, truncated}
 	EventQuestion      EventType = "question"       // {question, choices}
 	EventConfirmAction EventType = "confirm_action" // {id, call_id, name, input, description, nonce, hash, expires_at}
