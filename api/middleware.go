@@ -47,7 +47,7 @@ func (s *Server) logAccess(c *gin.Context) {
 		Int("status", c.Writer.Status()).
 		Int("bytes", max(0, c.Writer.Size())).
 		Dur("ms", s.now().Sub(start)).
-		Str("client", c.Request.RemoteAddr).
+		Str("client", addressOf(c.Request)).
 		Msg("request")
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -260,6 +261,8 @@ type Config struct {
 	// localhost always count; anything else in a Host header without the owner's bearer
 	// token is refused, against DNS rebinding.
 	Hosts []string
+	// Proxies are the addresses of proxies before the server whose X-Forwarded-For is believed.
+	Proxies []netip.Prefix
 	// TemporalUI is the address behind /temporal/, with the path it serves its pages under
 	// ("http://127.0.0.1:8233/temporal"); nil leaves the route out.
 	TemporalUI *url.URL

@@ -62,7 +62,7 @@ func New(cfg Config) (*Server, error) {
 	if err := s.engine.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
-	s.engine.Use(s.identify, s.logAccess, s.recoverPanic)
+	s.engine.Use(s.locate, s.identify, s.logAccess, s.recoverPanic)
 	s.engine.NoRoute(func(c *gin.Context) { s.fail(c, errNoRoute) })
 	s.engine.NoMethod(func(c *gin.Context) { s.fail(c, errNoMethod) })
 	table := s.routes()

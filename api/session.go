@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -71,15 +70,6 @@ func setCookie(r *http.Request, reply http.Header, cookie http.Cookie) {
 // that says so falsely only makes the cookie stricter.
 func overTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
-}
-
-// addressOf is the IP address that a request comes from.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 var errNoSignIn = domain.Errorf(domain.CodeForbidden, "nobody can sign in to this server: its configuration has no [auth] section")

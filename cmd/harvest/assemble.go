@@ -107,7 +107,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
 		Actions: a.store,
 		Turns:   a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
-		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention,
+		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention, AuditRetention: a.cfg.Data.AuditRetention,
 		Queues: a.queues, Owner: domain.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
 		TurnLimits: workflows.TurnLimits{
 			MaxIterations:    a.cfg.Agent.MaxIterations,

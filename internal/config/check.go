@@ -32,11 +32,21 @@ func (d *decoder) checkServer(s *Server) {
 			d.fault(index("server.hosts", i), "%q is not a host name, such as harvest.example.com: leave out scheme and port", host)
 		}
 	}
+	for i, text := range s.TrustedProxies {
+		switch network, err := parseNetwork(text); {
+		case err != nil:
+			d.fault(index("server.trusted_proxies", i), "%q is neither an address nor a network, such as 10.0.0.0/8", text)
+		case network.Bits() == 0:
+			d.fault(index("server.trusted_proxies", i), "%q is everybody: anyone could say to be anyone", text)
+		}
+	}
 }
 
 func (d *decoder) checkStores(c *Config) {
-	if keep := c.Data.EventsRetention; keep > 0 && keep < 24*time.Hour {
-		d.fault("data.events_retention", "%s is shorter than a day; 0s keeps all", keep)
+	for key, keep := range map[string]time.Duration{"data.events_retention": c.Data.EventsRetention, "data.audit_retention": c.Data.AuditRetention} {
+		if keep > 0 && keep < 24*time.Hour {
+			d.fault(key, "%s is shorter than a day; 0s keeps all", keep)
+		}
 	}
 	if u := c.Database.URL.Reveal(); strings.Contains(u, "://") &&
 		!strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {

@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Config is the whole configuration. Sections that change nothing when absent are pointers.
 type Config struct {
@@ -31,12 +34,37 @@ type Server struct {
 	Host  string   `toml:"host" default:"0.0.0.0"`
 	Port  int      `toml:"port" default:"8080" min:"1" max:"65535"`
 	Hosts []string `toml:"hosts"` // DNS names under which browsers reach the server; IP addresses and localhost always count
+
+	// TrustedProxies are addresses, or networks such as 10.0.0.0/8, of proxies before the server
+	// whose X-Forwarded-For is believed.
+	TrustedProxies []string `toml:"trusted_proxies"`
+}
+
+// Proxies gives the trusted proxies as networks; what is no address is left out, and was a
+// fault when the file was read.
+func (s Server) Proxies() (list []netip.Prefix) {
+	for _, text := range s.TrustedProxies {
+		if p, err := parseNetwork(text); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// parseNetwork reads a network, or an address as the network of it alone.
+func parseNetwork(text string) (netip.Prefix, error) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		return address.Unmap().Prefix(address.Unmap().BitLen())
+	}
+	p, err := netip.ParsePrefix(text)
+	return p.Masked(), err
 }
 
 // Data says where Harvest keeps what it starts and stores itself.
 type Data struct {
 	Dir             string        `toml:"dir" default:".harvest"`         // relative to the working folder
 	EventsRetention time.Duration `toml:"events_retention" default:"90d"` // of events, runs and idempotency keys; 0: for ever
+	AuditRetention  time.Duration `toml:"audit_retention" default:"365d"` // of who was refused or changed what; 0: for ever
 }
 
 // Log sets what is logged and how.

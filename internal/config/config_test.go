@@ -3,8 +3,10 @@ package config_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +44,7 @@ func TestReferenceLoads(t *testing.T) {
 	got := load(t, "reference.toml")
 	want := &config.Config{
 		Server: config.Server{Host: "0.0.0.0", Port: 8080},
-		Data:   config.Data{Dir: ".harvest", EventsRetention: 90 * 24 * time.Hour},
+		Data:   config.Data{Dir: ".harvest", EventsRetention: 90 * 24 * time.Hour, AuditRetention: 365 * 24 * time.Hour},
 		Log:    config.Log{Level: "info", Format: "auto"},
 		Temporal: config.Temporal{
 			Namespace: "default",
@@ -96,8 +98,9 @@ func TestEveryKeyLoads(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, "full.toml")
 	checks := map[string]bool{
-		"server": cfg.Server.Host == "127.0.0.1" && cfg.Server.Port == 9090 && cfg.Server.Hosts[0] == "harvest.example.com",
-		"data, log": cfg.Data == config.Data{Dir: "/var/lib/harvest", EventsRetention: 30 * 24 * time.Hour} &&
+		"server": cfg.Server.Host == "127.0.0.1" && cfg.Server.Port == 9090 && cfg.Server.Hosts[0] == "harvest.example.com" &&
+			slices.Equal(cfg.Server.Proxies(), []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")}),
+		"data, log": cfg.Data == config.Data{Dir: "/var/lib/harvest", EventsRetention: 30 * 24 * time.Hour, AuditRetention: 400 * 24 * time.Hour} &&
 			cfg.Log == config.Log{Level: "debug", Format: "json"},
 		"database":   cfg.Database.URL.Reveal() == "postgres://harvest:s3cret-db@db/harvest",
 		"graph wins": cfg.Graph.Backend == "postgres" && cfg.Neo4j.Database == "code" && cfg.Neo4j.User == "reader",

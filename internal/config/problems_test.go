@@ -29,7 +29,7 @@ var problemCases = []struct {
 		`f.toml:16: repositories[3].refs[1]: "a..b" is not a branch, a tag or a commit`,
 	}},
 	{"unknown section", "[sever]\nport = 1\n", []string{`f.toml:1: sever: unknown key; did you mean "server"?`}},
-	{"nothing near", "[server]\nzzzzzzzz = 1\n", []string{`f.toml:2: server.zzzzzzzz: unknown key; known here: host, port, hosts`}},
+	{"nothing near", "[server]\nzzzzzzzz = 1\n", []string{`f.toml:2: server.zzzzzzzz: unknown key; known here: host, port, hosts, trusted_proxies`}},
 	{"array of tables", "[[llm]]\nprovider = \"offline\"\n[[llm]]\nprovider = \"gpt\"\nmodle = \"m\"\n", []string{
 		`f.toml:4: llm[1].provider: "gpt" is none of anthropic, gemini, openai-compatible, offline, scripted`,
 		`f.toml:5: llm[1].modle: unknown key; did you mean "model"?`,
@@ -78,10 +78,11 @@ var problemCases = []struct {
 		`f.toml:17: lxd: client_cert and client_key belong together`,
 		`f.toml:18: lxd.endpoint: must be a URL that begins with https://`,
 	}},
-	{"retention", "[data]\nevents_retention = \"90m\"\n[[repositories]]\nurl = \"/a/b\"\nwatch = \"1.5d\"\n[[repositories]]\nurl = \"/a/c\"\nwatch = \"9999999d\"\n", []string{
+	{"retention", "[data]\nevents_retention = \"90m\"\naudit_retention = \"1h\"\n[[repositories]]\nurl = \"/a/b\"\nwatch = \"1.5d\"\n[[repositories]]\nurl = \"/a/c\"\nwatch = \"9999999d\"\n", []string{
 		`f.toml:2: data.events_retention: 1h30m0s is shorter than a day; 0s keeps all`,
-		`f.toml:5: repositories[0].watch: "1.5d" is not a duration such as "90s", "5m", "1h" or "30d"`,
-		`f.toml:8: repositories[1].watch: "9999999d" is not a duration such as "90s", "5m", "1h" or "30d"`,
+		`f.toml:3: data.audit_retention: 1h0m0s is shorter than a day; 0s keeps all`,
+		`f.toml:6: repositories[0].watch: "1.5d" is not a duration such as "90s", "5m", "1h" or "30d"`,
+		`f.toml:9: repositories[1].watch: "9999999d" is not a duration such as "90s", "5m", "1h" or "30d"`,
 	}},
 	{"credentials of the graph", "[neo4j]\nuri = \"bolt://neo4j:s3cret@localhost\"\npassword = \"x\"\n", []string{
 		`f.toml:2: neo4j.uri: is shown; write what stands before the @ as user and password`,
@@ -98,6 +99,10 @@ var problemCases = []struct {
 		`f.toml:6: repositories[0].url: addresses of kind "ftp" are not read; use https, ssh, git or a local path`,
 		`f.toml:7: repositories[0].watch: 1s is shorter than 10s`,
 		`f.toml:8: repositories[0].refs[0]: "-x" is not a branch, a tag or a commit`,
+	}},
+	{"proxies", "[server]\ntrusted_proxies = [\"10.0.0.1\", \"fd00::/8\",\n \"proxy.example.com\",\n \"0.0.0.0/0\"]\n", []string{
+		`f.toml:3: server.trusted_proxies[2]: "proxy.example.com" is neither an address nor a network, such as 10.0.0.0/8`,
+		`f.toml:4: server.trusted_proxies[3]: "0.0.0.0/0" is everybody: anyone could say to be anyone`,
 	}},
 	{"syntax", "[server]\nport = \n", []string{`f.toml:2: `}},
 	{"twice", "[server]\nport = 1\nport = 2\n", []string{`f.toml:3: `}},

@@ -5,6 +5,7 @@ import "time"
 // Retention says how long what is over is kept.
 type Retention struct {
 	Events time.Duration // the events of turns; runs and idempotency keys; 0: for ever
+	Audit  time.Duration // entries of the audit; 0: for ever
 	Values time.Duration // large values, from when nothing refers to them any more
 }
 
@@ -16,9 +17,11 @@ type Housekeeping struct {
 	Values     int64    // large values
 	Versions   int64    // superseded or never finished, of the code graph
 	Blobs      int64    // contents of files
+	Audit      int64    // entries of the audit
+	Leftovers  int64    // sessions that ended, counts of attempts, and other rows that nothing asks for
 }
 
 // Any reports whether anything was removed.
 func (h Housekeeping) Any() bool {
-	return len(h.Partitions) > 0 || h.Runs+h.Keys+h.Values+h.Versions+h.Blobs > 0
+	return len(h.Partitions) > 0 || h.Runs+h.Keys+h.Values+h.Versions+h.Blobs+h.Audit+h.Leftovers > 0
 }

@@ -62,9 +62,11 @@ type Config struct {
 	Graphs       []HousekeepingGraph
 	// EventsRetention is how long events of turns and runs are kept; 0: for ever.
 	EventsRetention time.Duration
-	Credentials     CredentialStore
-	Queues          workflows.Queues
-	TurnLimits      workflows.TurnLimits
+	// AuditRetention is how long entries of the audit are kept; 0: for ever.
+	AuditRetention time.Duration
+	Credentials    CredentialStore
+	Queues         workflows.Queues
+	TurnLimits     workflows.TurnLimits
 	// Owner is the user in whose name the configuration's repositories are read.
 	Owner string
 	// Roots are the folders under which local repositories may lie, as absolute paths;

@@ -27,7 +27,7 @@ type HousekeepingGraph interface {
 
 // Housekeep removes what is past its time. Doing it from several processes at once is harmless.
 func (e *Engine) Housekeep(ctx context.Context) error {
-	keep := domain.Retention{Events: e.EventsRetention}
+	keep := domain.Retention{Events: e.EventsRetention, Audit: e.AuditRetention}
 	closed, err := e.historyRetention(ctx)
 	if err == nil {
 		keep.Values = closed + 24*time.Hour // values stay until the histories that led to them are gone
@@ -35,7 +35,7 @@ func (e *Engine) Housekeep(ctx context.Context) error {
 	done, storeErr := e.House.Housekeep(ctx, keep)
 	if done.Any() {
 		e.Log.Info().Strs("partitions", done.Partitions).Int64("runs", done.Runs).Int64("keys", done.Keys).
-			Int64("values", done.Values).Msg("old_data_removed")
+			Int64("values", done.Values).Int64("audit", done.Audit).Int64("leftovers", done.Leftovers).Msg("old_data_removed")
 	}
 	failures := []error{err, storeErr}
 	for _, graph := range e.Graphs {

@@ -32,7 +32,7 @@ func TestHousekeeping(t *testing.T) {
 	t.Parallel()
 	house, graph := &fakeHouse{}, &fakeGraphHouse{}
 	e, f := newEngine(t, func(c *engine.Config) {
-		c.House, c.Graphs, c.EventsRetention = house, []engine.HousekeepingGraph{graph}, 90*24*time.Hour
+		c.House, c.Graphs, c.EventsRetention, c.AuditRetention = house, []engine.HousekeepingGraph{graph}, 90*24*time.Hour, 365*24*time.Hour
 	})
 	f.temporal.retention = 7 * 24 * time.Hour
 	if err := e.Housekeep(context.Background()); err != nil {
@@ -44,8 +44,8 @@ func TestHousekeeping(t *testing.T) {
 		t.Error("what failed was not told")
 	}
 	want := []domain.Retention{
-		{Events: 90 * 24 * time.Hour, Values: 8 * 24 * time.Hour},
-		{Events: 90 * 24 * time.Hour},
+		{Events: 90 * 24 * time.Hour, Audit: 365 * 24 * time.Hour, Values: 8 * 24 * time.Hour},
+		{Events: 90 * 24 * time.Hour, Audit: 365 * 24 * time.Hour},
 	}
 	if len(house.keep) != 2 || house.keep[0] != want[0] || house.keep[1] != want[1] {
 		t.Errorf("kept %+v, want %+v", house.keep, want)

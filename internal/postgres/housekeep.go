@@ -89,7 +89,8 @@ func (s *Store) Housekeep(ctx context.Context, keep domain.Retention) (done doma
 		if err != nil || !alone {
 			return failed("take the lock of housekeeping", err)
 		}
-		return errors.Join(s.EnsurePartitions(ctx, now), s.dropEvents(ctx, now, keep.Events, &done), s.dropValues(ctx, now, keep.Values, &done))
+		return errors.Join(s.EnsurePartitions(ctx, now), s.dropEvents(ctx, now, keep.Events, &done), s.dropValues(ctx, now, keep.Values, &done),
+			s.dropLeftovers(ctx, now, keep.Audit, &done))
 	})
 	return done, err
 }

@@ -11,7 +11,6 @@ import (
 
 var (
 	sqlNewSession = statement("new session", `
-with gone as (delete from sessions where expires_at < now())
 insert into sessions (id, user_id, hash, expires_at) values (@session, @user, @hash, now() + @life::interval)`)
 
 	sqlSessionActor = statement("find who a session is of", `
@@ -33,7 +32,6 @@ on conflict (issuer, subject) do update set issuer = excluded.issuer returning u
 
 	// An attempt counts before it is judged, so that many at once are no way around the limit.
 	sqlCountAttempt = statement("count an attempt to sign in", `
-with gone as (delete from sign_in_attempts where began_at < now() - interval '1 day')
 insert into sign_in_attempts as a (subject, began_at, count) values (@subject, now(), 1)
 on conflict (subject) do update set
     count = case when a.began_at < now() - @window::interval then 1 else a.count + 1 end,

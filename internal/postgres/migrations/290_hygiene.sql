@@ -1,0 +1,2 @@
+-- What was reported is looked for by age, to remove it.
+create index performed_at on performed (at);
