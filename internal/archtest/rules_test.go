@@ -44,6 +44,7 @@ var rules = []rule{
 	{room: "internal/knowledge", own: []string{"internal/domain", "internal/graph", "internal/knowledge"}, others: []string{"*"}},
 	{room: "internal/postgres", own: []string{"internal/domain", "internal/postgres"}, others: []string{"*"}},
 	{room: "internal/library", own: []string{"internal/domain", "internal/library"}, others: []string{"*"}},
+	{room: "internal/secrets", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/config", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/obs", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/signin", own: []string{"internal/domain"}, others: []string{"*"}},

@@ -1,0 +1,28 @@
+package domain
+
+// SealedSecret is a value as it is stored.
+type SealedSecret struct {
+	ProjectID string
+	Slot      string // what it is bound to: a secret's name, or the call that it was given to, as Author.Key
+	Version   int    // of the secret; 0 for a value given to a call
+	Key       string // id of the encryption key
+	Body      []byte
+}
+
+// KeptSecret is a stored version, and whether models may see it.
+type KeptSecret struct {
+	SealedSecret
+	Revealable bool
+}
+
+// SecretWrite is a new version of a secret that is to be stored.
+type SecretWrite struct {
+	ProjectID string
+	Name      string // as SecretName gives it
+	By        Author
+	Offered   bool // the value is the one that was given to the author's call
+}
+
+// SecretSeal seals the value that a write stores. offered is what was given to the call, nil
+// where the write takes nothing of a call; at is the place of the new version.
+type SecretSeal func(offered *SealedSecret, at SealedSecret) (SealedSecret, error)
