@@ -2,7 +2,9 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -23,8 +25,9 @@ type ActionStore interface {
 
 // Action runs what people approved, once.
 type Action struct {
-	Store ActionStore
-	Tools ToolBox
+	Store   ActionStore
+	Tools   ToolBox
+	Secrets Vault // nil for none
 }
 
 // Apply runs an approved action, or settles one that is not to be run. An action is begun at
@@ -44,8 +47,21 @@ func (a *Action) Apply(ctx context.Context, in workflows.ToolInput) (workflows.A
 	case domain.ActionHash(claim.Call.Name, claim.Call.Input) != claim.Action.Hash:
 		return a.settle(ctx, claim, domain.ActionFailed, domain.ToolResult{Text: "Error: not run: the call is not the one that was approved.", Error: true})
 	}
-	result, err := a.Tools.Run(ctx, claim.Scope, claim.Call.Name, claim.Call.Input)
-	if err != nil {
+	return a.run(ctx, claim)
+}
+
+// run runs an action that was claimed for it, and settles it. What is missing for the run, or
+// has changed since the approval, makes it fail before it begins.
+func (a *Action) run(ctx context.Context, claim domain.ActionClaim) (workflows.Applied, error) {
+	running, scrub, err := private(ctx, a.Secrets, a.Tools, claim.Scope, claim.Call)
+	switch {
+	case actionable(err):
+		return a.settle(ctx, claim, domain.ActionFailed, domain.ToolResult{Text: refusalOf(err) + ". It was approved for what was there then: ask again.", Error: true})
+	case err != nil:
+		return a.settle(ctx, claim, domain.ActionFailed, domain.ToolResult{Text: "Not run: the project's secrets could not be read. Try again.", Error: true})
+	}
+	result, err := a.Tools.Run(running, claim.Scope, claim.Call.Name, claim.Call.Input)
+	if err = scrubError(scrub, err); err != nil {
 		zerolog.Ctx(ctx).Error().Err(err).Str("event", "action_failed").Str("tool", claim.Call.Name).Str("action_id", claim.Action.ID).Send()
 	}
 	switch {
@@ -85,21 +101,39 @@ func (a *Action) settle(ctx context.Context, claim domain.ActionClaim, status do
 	case result.Error:
 		call.Status = domain.CallError
 	}
-	action := claim.Action
-	action.Status = status
-	if action.Outcome == "" { // a client may have reported one
-		action.Outcome = previewOf(result)
+	outcome := claim.Action.Outcome
+	if outcome == "" {
+		outcome = result.Preview
 	}
-	end := domain.ActionEnd{Call: call, Action: action, Event: actionResult(action, call)}
-	return workflows.Applied{Error: result.Error}, persist(ctx, func(ctx context.Context) error { return a.Store.CommitAction(ctx, end) })
+	if outcome == "" {
+		outcome = firstLine(result.Text)
+	}
+	event := resultEvent(call)
+	var body map[string]any
+	if err := json.Unmarshal(event.Payload, &body); err != nil {
+		return workflows.Applied{}, fmt.Errorf("tell of action %s: %w", claim.Action.ID, err)
+	}
+	body["action_id"], body["status"] = claim.Action.ID, status
+	event = domain.NewPayload(event.Type, body)
+	return workflows.Applied{Error: result.Error}, a.commit(ctx, domain.ActionEnd{Call: call, Status: status, Outcome: outcome, Event: event})
 }
 
-// actionResult tells readers of the outcome of a call that asked.
-func actionResult(action domain.Action, call domain.ToolCall) domain.NewEvent {
-	return domain.NewPayload(domain.EventToolResult, map[string]any{
-		"id": call.ID, "name": call.Name, "preview": previewOf(call.Result), "error": call.Result.Error, "truncated": call.Result.Truncated,
-		"action_id": action.ID, "status": action.Status,
-	})
+// commit stores an outcome, which a cancel must not cut off, and waits where the database is
+// away: nobody else knows what was done.
+func (a *Action) commit(ctx context.Context, end domain.ActionEnd) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitRetry)
+	defer cancel()
+	for {
+		err := a.Store.CommitAction(ctx, end)
+		if domain.CodeOf(err) != domain.CodeUnavailable {
+			return again(err)
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(commitRetryPause):
+		}
+	}
 }
 
 // notApplied tells the model of an action that the server did not run, or not to its end.

@@ -46,7 +46,7 @@ func (a *Afterword) Write(ctx context.Context, in workflows.TurnRef) (workflows.
 	}
 	text := "Question:\n\n" + turn.Query[:boundary(turn.Query, afterwordQuestion)] + "\n\nAnswer:\n\n" + turn.Answer[:boundary(turn.Answer, afterwordAnswer)]
 	resp, err := a.Models.Stream(ctx, sel, domain.ModelRequest{
-		Model: sel.Model, System: prompts.Afterword(), User: turn.UserID, MaxTokens: afterwordTokens,
+		Model: sel.Model, System: prompts.Afterword(), User: turn.UserID, ProjectID: turn.ProjectID, MaxTokens: afterwordTokens,
 		Messages: []domain.Message{domain.TextMessage(domain.RoleUser, text)},
 	}, silent)
 	if err != nil {

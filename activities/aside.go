@@ -34,7 +34,7 @@ func (a *Model) Classify(ctx context.Context, in workflows.TurnRef) (workflows.C
 		messages = appendMessage(messages, domain.TextMessage(past.Role, past.Text()))
 	}
 	messages = appendMessage(messages, domain.TextMessage(domain.RoleUser, d.Turn.Query))
-	req := domain.ModelRequest{Model: d.Provider.Model, System: prompts.Intent(), Messages: messages, MaxTokens: classifyTokens, User: d.Turn.UserID}
+	req := domain.ModelRequest{Model: d.Provider.Model, System: prompts.Intent(), Messages: messages, MaxTokens: classifyTokens, User: d.Turn.UserID, ProjectID: d.Scope.ProjectID}
 	req, claim, err := a.claim(ctx, d, req, "classify", -1)
 	switch {
 	case domain.CodeOf(err) == domain.CodeBudgetExhausted || domain.CodeOf(err) == domain.CodeSuperseded:
@@ -138,7 +138,7 @@ func older(d domain.Dialogue, in workflows.CompactInput) (summary *domain.Summar
 
 func summaryRequest(d domain.Dialogue, text string) domain.ModelRequest {
 	return domain.ModelRequest{
-		Model: d.Provider.Model, System: prompts.Compact(), User: d.Turn.UserID, MaxTokens: summaryTokens,
+		Model: d.Provider.Model, System: prompts.Compact(), User: d.Turn.UserID, ProjectID: d.Scope.ProjectID, MaxTokens: summaryTokens,
 		Messages: []domain.Message{domain.TextMessage(domain.RoleUser, text)},
 	}
 }

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,6 +26,8 @@ type ModelStore interface {
 	// DayLeft gives what a day's budget leaves for the call: negative where it is overdrawn.
 	DayLeft(ctx context.Context, turnID, callID string, limit float64) (float64, error)
 	CommitModelCall(ctx context.Context, c domain.ModelCommit) (last int64, err error)
+	// CutBlocks shortens blocks that the call has closed to the texts given.
+	CutBlocks(ctx context.Context, claim domain.CallClaim, blocks []domain.ClosedBlock) error
 	// ConfirmSettings gives what holds for the actions of a project.
 	ConfirmSettings(ctx context.Context, projectID string) (domain.ConfirmSettings, error)
 	// FailModelCall ends an attempt; failures counts what the provider refused.
@@ -59,6 +62,7 @@ type Model struct {
 	Models  Models
 	Tools   ToolBox
 	Budgets Budgets
+	Secrets Vault // nil for none
 	// Memories finds what a turn of a project is reminded of; nil for nothing.
 	Memories Memories
 }
@@ -69,6 +73,13 @@ type Memories interface {
 	// without a project.
 	Recall(ctx context.Context, projectID, question string) ([]domain.Memory, error)
 }
+
+// commitRetry is how long the outcome of a model call waits for a database that is away: it
+// was paid for.
+const (
+	commitRetry      = 45 * time.Second
+	commitRetryPause = 200 * time.Millisecond
+)
 
 // Generate makes a round's model call: what it says streams to readers as it comes, and its
 // outcome, with the tool calls that it asks for, is one commit.
@@ -111,6 +122,9 @@ func (a *Model) round(ctx context.Context, d domain.Dialogue, in workflows.Gener
 	block, claim, refused := stream.end()
 	out := outcome{in: in, dialogue: d, response: resp, tools: a.Tools, shortened: req.MaxTokens > 0}
 	if err == nil && refused == nil {
+		if err := a.ready(ctx, &out, claim.Attempt); err != nil {
+			return workflows.Generated{}, err
+		}
 		if err := a.confirmations(ctx, d, &out); err != nil {
 			return workflows.Generated{}, err
 		}
@@ -124,6 +138,9 @@ func (a *Model) round(ctx context.Context, d domain.Dialogue, in workflows.Gener
 		return workflows.Generated{}, ctx.Err()
 	case err != nil:
 		return workflows.Generated{}, a.fail(ctx, d, claim, block, err)
+	}
+	if err := a.retract(ctx, stream, claim, block, &out); err != nil {
+		return workflows.Generated{}, again(err)
 	}
 	encoded, err := json.Marshal(out.generated)
 	if err != nil {
@@ -154,11 +171,21 @@ func (a *Model) confirmations(ctx context.Context, d domain.Dialogue, out *outco
 	return nil
 }
 
+// commit stores an outcome, and waits where the database is away.
 func (a *Model) commit(ctx context.Context, c domain.ModelCommit) error {
-	return persist(ctx, func(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitRetry)
+	defer cancel()
+	for {
 		_, err := a.Store.CommitModelCall(ctx, c)
-		return err
-	})
+		if domain.CodeOf(err) != domain.CodeUnavailable {
+			return again(err)
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(commitRetryPause):
+		}
+	}
 }
 
 // keep stores what a call said that was stopped: it is part of the partial answer.
@@ -188,6 +215,18 @@ func (a *Model) fail(ctx context.Context, d domain.Dialogue, claim domain.CallCl
 			temporal.ApplicationErrorOptions{Cause: cause, NextRetryDelay: max(wait, time.Millisecond)})
 	}
 	return temporal.NewNonRetryableApplicationError(domain.PublicMessage(cause), string(domain.CodeOf(cause)), cause)
+}
+
+// again makes the refusal of a write one that another attempt may mend: it claims the call
+// anew and finds out what happened.
+func again(err error) error {
+	if domain.CodeOf(err) != domain.CodeSuperseded {
+		return err
+	}
+	var known *domain.Error
+	errors.As(err, &known)
+	return temporal.NewApplicationErrorWithOptions(known.Message, string(domain.CodeSuperseded),
+		temporal.ApplicationErrorOptions{Cause: err, NextRetryDelay: commitRetryPause})
 }
 
 // recall finds the notes of the turn's project that fit its question. It is asked the same in

@@ -3,6 +3,7 @@ package activities
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 // The results of calls that are not run, as the model reads them.
 const (
 	cutOff     = "Not run: your answer reached the token limit, so this call may be incomplete. Make it again, shorter."
+	notPlain   = "Not run: the input of this call %s. Make the call again with each field once."
 	noObject   = "Not run: the input of this call is not a JSON object. Make the call again with a whole one."
 	notOffered = "Not run: this message needs no look-up, so no tools are offered. Answer from the conversation."
 	wasAsked   = "The question was put to the person; the answer is their next message."
@@ -32,6 +34,10 @@ type outcome struct {
 	// shortened: the turn's budgets left less than the longest answer
 	shortened bool
 
+	refused map[string]domain.ToolResult // calls that are not run, by id: what the model is told
+	handles map[string]bool              // calls with handles of secrets, by id
+	hide    scrub                        // takes out of the answer's texts what its calls gave; nil where that is nothing
+
 	message   domain.Message    // with call ids that are unique in the turn
 	calls     []domain.ToolCall // what message asks for
 	actions   []domain.Action   // those of calls that wait for a person
@@ -39,16 +45,18 @@ type outcome struct {
 	generated workflows.Generated
 }
 
-// build fills the rest. The error is an upstream one: an answer that is none.
+// build fills the rest, once the calls are ready. The error is an upstream one: an answer that
+// is none.
 func (o *outcome) build() error {
-	o.message = o.response.Message
-	o.message.Role = domain.RoleAssistant
 	if o.in.Synthesis {
-		o.message = withoutCalls(o.message)
 		o.generated.Reason = domain.EndSynthesized
 		return o.answered()
 	}
-	o.uniqueCalls()
+	for _, b := range o.message.Blocks {
+		if b.Type == domain.BlockToolUse {
+			o.calls = append(o.calls, o.toolCall(b))
+		}
+	}
 	o.announce()
 	switch {
 	case o.generated.Reason != "": // asked
@@ -91,17 +99,22 @@ func withoutCalls(m domain.Message) domain.Message {
 	return kept
 }
 
-// uniqueCalls lists the calls of the message and renames those whose id is taken: some
-// services count them anew in each answer.
-func (o *outcome) uniqueCalls() {
+// identify takes the answer over. Calls whose id is taken are renamed: some services count
+// them anew in each answer. A synthesis has no calls.
+func (o *outcome) identify() {
+	o.message = domain.Message{Role: domain.RoleAssistant, Blocks: slices.Clone(o.response.Message.Blocks)}
+	if o.in.Synthesis {
+		o.message = withoutCalls(o.message)
+		return
+	}
 	taken := map[string]bool{"": true}
 	for _, round := range o.dialogue.Rounds {
 		for _, call := range round.Calls {
 			taken[call.ID] = true
 		}
 	}
-	blocks := append([]domain.Block(nil), o.message.Blocks...)
-	for i, b := range blocks {
+	calls := 0
+	for i, b := range o.message.Blocks {
 		if b.Type != domain.BlockToolUse {
 			continue
 		}
@@ -109,14 +122,13 @@ func (o *outcome) uniqueCalls() {
 			b.Input = json.RawMessage("{}")
 		}
 		id := domain.CleanText(b.CallID)
-		for n := len(o.calls); taken[id] || modelCallID(id) || n == len(o.calls) && o.dialogue.Digest != ""; n++ {
+		for n := calls; taken[id] || modelCallID(id) || n == calls && o.dialogue.Digest != ""; n++ {
 			id = fmt.Sprintf("call_%d_%d", o.in.Round, n) // ids of digested rounds are not known here
 		}
 		b.CallID, taken[id] = id, true
-		blocks[i] = b
-		o.calls = append(o.calls, o.toolCall(b))
+		o.message.Blocks[i] = b
+		calls++
 	}
-	o.message.Blocks = blocks
 }
 
 // modelCallID reports whether an id is one that the turn gives its model calls.
@@ -128,6 +140,7 @@ func modelCallID(id string) bool {
 
 func (o *outcome) toolCall(b domain.Block) domain.ToolCall {
 	spec, known := o.tools.Lookup(b.Tool)
+	refusal, refused := o.refused[b.CallID]
 	call := domain.ToolCall{
 		TurnID: o.in.TurnID, Round: o.in.Round, ID: b.CallID, Name: b.Tool, Input: b.Input,
 		Local: spec.Local || !known, Timeout: spec.Timeout, Status: domain.CallPending,
@@ -137,10 +150,14 @@ func (o *outcome) toolCall(b domain.Block) domain.ToolCall {
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: cutOff, Error: true}
 	case domain.IsMalformedInput(b.Input):
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: noObject, Error: true}
+	case domain.CheckInput(b.Input) != nil:
+		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: fmt.Sprintf(notPlain, domain.PublicMessage(domain.CheckInput(b.Input))), Error: true}
 	case o.in.Conversational && b.Tool != tools.AskUserName:
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: notOffered, Error: true}
+	case refused:
+		call.Status, call.Result = domain.CallError, refusal
 	default:
-		call.Asks = known && o.asks(call)
+		call.Asks = known && (o.handles[b.CallID] || o.asks(call))
 	}
 	return call
 }
@@ -249,19 +266,15 @@ func callEvent(call domain.ToolCall, description string) domain.NewEvent {
 
 // resultEvent tells readers of a call's outcome.
 func resultEvent(call domain.ToolCall) domain.NewEvent {
+	preview := call.Result.Preview
+	if preview == "" {
+		preview = firstLine(call.Result.Text)
+	}
 	e := domain.NewPayload(domain.EventToolResult, map[string]any{
-		"id": call.ID, "name": call.Name, "preview": previewOf(call.Result), "error": call.Result.Error, "truncated": call.Result.Truncated,
+		"id": call.ID, "name": call.Name, "preview": preview, "error": call.Result.Error, "truncated": call.Result.Truncated,
 	})
 	e.CallID = call.ID
 	return e
-}
-
-// previewOf gives the line about a result that people read.
-func previewOf(r domain.ToolResult) string {
-	if r.Preview != "" {
-		return r.Preview
-	}
-	return firstLine(r.Text)
 }
 
 func firstLine(text string) string {

@@ -18,7 +18,7 @@ const notRun = "This call was not run."
 // request builds what a round of the model is asked.
 func request(d domain.Dialogue, in workflows.GenerateInput, specs []tools.Spec, notes []domain.Memory) domain.ModelRequest {
 	data := prompts.SystemData{Notes: notesOf(notes), Repositories: d.Scope.Repositories, Versions: d.Scope.Versions, Tools: !in.Conversational}
-	req := domain.ModelRequest{Model: d.Provider.Model, Messages: dialogue(d), User: d.Turn.UserID}
+	req := domain.ModelRequest{Model: d.Provider.Model, Messages: dialogue(d), User: d.Turn.UserID, ProjectID: d.Scope.ProjectID}
 	for _, spec := range offered(specs, in, d.Scope) {
 		data.Cypher = data.Cypher || spec.Name == "run_cypher"
 		data.Skills = data.Skills || spec.Name == tools.ListSkillsName
@@ -92,7 +92,7 @@ func results(round domain.DialogueTurn) domain.Message {
 		}
 		result := domain.Block{Type: domain.BlockToolResult, CallID: b.CallID, Tool: b.Tool, Text: notRun, Error: true}
 		if call, ok := outcomes[b.CallID]; ok && call.Status != domain.CallPending && call.Status != domain.CallRunning {
-			result.Text, result.Error = call.Result.Text, call.Result.Error
+			result.Text, result.Error, result.Reveals = call.Result.Text, call.Result.Error, call.Result.Reveals
 		}
 		m.Blocks = append(m.Blocks, result)
 	}

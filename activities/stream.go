@@ -43,7 +43,9 @@ type textStream struct {
 	state sync.Mutex
 	claim domain.CallClaim // LastSeq is the log's end as committed
 	open  *openBlock
-	err   error // why the store refused
+	done  []domain.ClosedBlock // those that were closed, oldest first
+	since int                  // of done: where what readers have not been told to drop begins
+	err   error                // why the store refused
 }
 
 type openBlock struct {
@@ -151,7 +153,17 @@ func (s *textStream) write(events []domain.NewEvent) error {
 		return err
 	}
 	s.claim.LastSeq, s.open = last, nil
+	if block != nil {
+		s.done = append(s.done, *block)
+	}
 	return nil
+}
+
+// blocks gives those that were closed, and the first of them that still counts.
+func (s *textStream) blocks() (closed []domain.ClosedBlock, since int) {
+	s.state.Lock()
+	defer s.state.Unlock()
+	return s.done, s.since
 }
 
 // closing gives the open block as the store is to keep it.
@@ -171,7 +183,13 @@ func (s *textStream) failover(f domain.ModelFailover) error {
 		events = append(events, retryEvent(f.Reason, "", 0))
 		s.said = false
 	}
-	return s.write(events)
+	if err := s.write(events); err != nil {
+		return err
+	}
+	s.state.Lock()
+	defer s.state.Unlock()
+	s.since = len(s.done)
+	return nil
 }
 
 // end waits for a flush that is under way and lets no other begin. What remains open is

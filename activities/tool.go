@@ -23,8 +23,9 @@ type ToolStore interface {
 
 // Tool runs the tool calls of turns.
 type Tool struct {
-	Store ToolStore
-	Tools ToolBox
+	Store   ToolStore
+	Tools   ToolBox
+	Secrets Vault // nil for none
 }
 
 const (
@@ -59,7 +60,15 @@ func (a *Tool) run(ctx context.Context, in workflows.ToolInput) (workflows.ToolR
 	if call.Attempt > maxToolAttempts {
 		return a.settle(ctx, call, domain.ToolResult{Text: "Error: this call was interrupted several times and is not tried again.", Error: true})
 	}
-	result, err := a.Tools.Run(ctx, scope, call.Name, call.Input)
+	running, scrub, err := private(ctx, a.Secrets, a.Tools, scope, call)
+	if err != nil && !actionable(err) {
+		return workflows.ToolRan{}, err
+	}
+	if err != nil {
+		return a.settle(ctx, call, domain.ToolResult{Text: refusalOf(err), Error: true})
+	}
+	result, err := a.Tools.Run(running, scope, call.Name, call.Input)
+	err = scrubError(scrub, err)
 	if err != nil && result.Text == "" {
 		return workflows.ToolRan{}, err // it may succeed later
 	}

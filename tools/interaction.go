@@ -33,8 +33,8 @@ const maxChoices = 6
 // ParseQuestion reads the input of an ask_user call.
 func ParseQuestion(input json.RawMessage) (domain.Question, error) {
 	in, err := decode[struct {
-		Question string `json:"question" need:""`
-		Choices  []string
+		Question string   `json:"question" need:""`
+		Choices  []string `json:"choices"`
 	}](input)
 	if err != nil {
 		return domain.Question{}, err

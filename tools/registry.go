@@ -100,7 +100,7 @@ func (r *Registry) Asks(ctx context.Context, scope domain.Scope, name string, in
 func (r *Registry) Run(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) (domain.ToolResult, error) {
 	tool, ok := r.byName[name]
 	if !ok {
-		return failure(domain.NotFound("there is no tool %q", name)), nil
+		return refusal(ctx, domain.NotFound("there is no tool %q", name)), nil
 	}
 	spec := tool.Spec()
 	limited, cancel := context.WithTimeoutCause(ctx, spec.Timeout,
@@ -109,17 +109,17 @@ func (r *Registry) Run(ctx context.Context, scope domain.Scope, name string, inp
 	res, err := guarded(limited, tool, scope, input)
 	switch {
 	case err == nil:
-		return bound(res, spec.MaxResult), nil
+		return bound(scrubbed(ctx, res), spec.MaxResult), nil
 	case ctx.Err() != nil:
 		return domain.ToolResult{}, context.Cause(ctx)
 	case limited.Err() != nil:
-		return unknown(context.Cause(limited)), nil
+		return unknown(ctx, context.Cause(limited)), nil
 	case domain.CodeOf(err) == domain.CodeUnavailable:
 		return domain.ToolResult{}, err
 	case domain.CodeOf(err) == domain.CodeInternal:
-		return unknown(err), fmt.Errorf("run tool %s: %w", name, err)
+		return unknown(ctx, err), fmt.Errorf("run tool %s: %w", name, err)
 	}
-	return failure(err), nil
+	return refusal(ctx, err), nil
 }
 
 // panicked is a tool's panic. Its stack is for the log.
@@ -139,18 +139,24 @@ func guarded(ctx context.Context, tool Tool, scope domain.Scope, input json.RawM
 	return tool.Run(ctx, scope, input)
 }
 
-func failure(err error) domain.ToolResult {
-	text := domain.PublicMessage(err)
+// refusal is an error result, as a model reads it.
+func refusal(ctx context.Context, err error) domain.ToolResult {
+	return bound(scrubbed(ctx, domain.ToolResult{Text: "Error: " + ErrorText(err), Error: true}), defaultResult)
+}
+
+// ErrorText gives what a model is told of an error: its public message, and the field that is
+// wrong.
+func ErrorText(err error) string {
 	var e *domain.Error
 	if errors.As(err, &e) && e.Field != "" {
-		text = e.Field + " " + e.Message
+		return e.Field + " " + e.Message
 	}
-	return bound(domain.ToolResult{Text: "Error: " + text, Error: true}, defaultResult)
+	return domain.PublicMessage(err)
 }
 
 // unknown is the failure of a run that was cut off.
-func unknown(err error) domain.ToolResult {
-	result := failure(err)
+func unknown(ctx context.Context, err error) domain.ToolResult {
+	result := refusal(ctx, err)
 	result.Unknown = true
 	return result
 }

@@ -39,6 +39,9 @@ type Spec struct {
 	// Project says that the tool works on what a project owns: it is offered in the turns of
 	// projects alone.
 	Project bool
+	// SecretEnv names the field of the input, an object of environment variable → text, in which
+	// handles of secrets are replaced: by what Environment gives. A call with one always asks.
+	SecretEnv string
 }
 
 // The phase labels of the contract.

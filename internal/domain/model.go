@@ -46,6 +46,8 @@ type Block struct {
 	Tool   string          `json:"tool,omitempty"`    // tool_use, tool_result: the tool's name
 	Input  json.RawMessage `json:"input,omitempty"`   // tool_use: a JSON object
 	Error  bool            `json:"error,omitempty"`   // tool_result: Text is an error
+	// Reveals is that of a tool_result, see ToolResult.
+	Reveals string `json:"-"`
 
 	MimeType string `json:"mime_type,omitempty"` // media
 	Name     string `json:"name,omitempty"`      // media: file name
@@ -97,6 +99,7 @@ type ModelRequest struct {
 	Tools     []ToolSpec
 	MaxTokens int    // the longest answer, in tokens; 0 for the provider's default
 	User      string // an opaque id of the person, for the provider's abuse controls
+	ProjectID string // whose secrets stay out of it; "" for none. Providers don't look at it
 }
 
 // ModelDelta is a piece of a streaming answer. Exactly one of its fields is set.

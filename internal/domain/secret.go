@@ -104,4 +104,6 @@ type Scrubber interface {
 	Scrub(text string) string
 	// ForModel leaves the values that models may see, of secrets that are revealable.
 	ForModel(text string) string
+	// Held gives how many bytes at the end of a text that goes on may be the beginning of a value.
+	Held(text string) int
 }

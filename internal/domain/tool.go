@@ -80,4 +80,7 @@ type ToolResult struct {
 	Error     bool   `json:"error,omitempty"`     // Text says what went wrong and what to do
 	Truncated bool   `json:"truncated,omitempty"` // something was left out
 	Unknown   bool   `json:"unknown,omitempty"`   // it was cut off, and may have done its work or not
+	// Reveals is the handle of a secret whose value a model is to read with Text. The value stands
+	// in the model's requests alone: nothing that is stored has it.
+	Reveals string `json:"reveals,omitempty"`
 }

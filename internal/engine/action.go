@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -62,7 +63,8 @@ func (e *Engine) WaitingActions(ctx context.Context, turnID string) ([]domain.Ac
 // action is decided already (the text says by whom), has expired, is not what the person saw,
 // or its turn was canceled; not_found.
 func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error) {
-	for _, d := range decisions {
+	decisions = slices.Clone(decisions)
+	for i, d := range decisions {
 		action, err := e.Config.Actions.Action(ctx, d.ActionID)
 		if err != nil {
 			return nil, err
@@ -72,6 +74,9 @@ func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions 
 			return nil, err
 		}
 		if err := settings.MayDecide(who, action); err != nil {
+			return nil, err
+		}
+		if decisions[i], err = e.scrubReason(ctx, action.ProjectID, d); err != nil {
 			return nil, err
 		}
 	}

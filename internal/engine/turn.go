@@ -41,6 +41,10 @@ type TurnStore interface {
 // another body, not_found for a conversation that is not the user's and for a repository
 // or version that has not been read.
 func (e *Engine) StartTurn(ctx context.Context, req domain.TurnRequest) (domain.Turn, error) {
+	req, err := e.scrubTurn(ctx, req)
+	if err != nil {
+		return domain.Turn{}, err
+	}
 	turn, created, err := e.Turns.CreateTurn(ctx, req)
 	if err != nil || !created {
 		return turn, err

@@ -11,7 +11,15 @@ const keyBytes = 4
 // form is one appearance of a secret.
 type form struct {
 	text string
-	name string // of the secret
+	name string // of the secret; "" where it belongs to none
+}
+
+// mark is what comes in its place.
+func (f form) mark() string {
+	if f.name == "" {
+		return "[secret]"
+	}
+	return "[secret " + f.name + "]"
 }
 
 // index finds forms in texts. A nil index finds none.
@@ -59,7 +67,7 @@ func (x *index) scrub(text string) string {
 			continue
 		}
 		out.WriteString(text[written:at])
-		out.WriteString("[secret " + found.name + "]")
+		out.WriteString(found.mark())
 		end = at + len(found.text)
 		written = end
 	}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// Scrubbers finds what takes the values of a project's secrets out of texts; secrets.Vault
+// does.
+type Scrubbers interface {
+	// Scrubber gives one that takes nothing out for a project without secrets.
+	Scrubber(ctx context.Context, projectID string) (domain.Scrubber, error)
+}
+
+// scrub takes the values of a project's secrets out of texts of people, before they are stored.
+func (e *Engine) scrub(ctx context.Context, projectID string) (func(string) string, error) {
+	if e.Secrets == nil || projectID == "" {
+		return func(text string) string { return text }, nil
+	}
+	s, err := e.Secrets.Scrubber(ctx, projectID)
+	if err != nil {
+		return nil, fmt.Errorf("load what is scrubbed: %w", err)
+	}
+	return s.Scrub, nil
+}
+
+// scrubTurn gives a query without values, in its question and in its files. It is invalid
+// where a file that is no text holds one.
+func (e *Engine) scrubTurn(ctx context.Context, req domain.TurnRequest) (domain.TurnRequest, error) {
+	scrub, err := e.scrub(ctx, req.ProjectID)
+	if err != nil {
+		return req, err
+	}
+	req.Query = scrub(req.Query)
+	req.Attachments = slices.Clone(req.Attachments)
+	for i, file := range req.Attachments {
+		file.Name = scrub(file.Name)
+		clean := scrub(string(file.Data))
+		if clean != string(file.Data) {
+			if !utf8.Valid(file.Data) {
+				return req, domain.Invalid("attachments", "the file %s holds the value of a secret of this project; take it out first", domain.Visible(file.Name))
+			}
+			file.Data = []byte(clean)
+		}
+		req.Attachments[i] = file
+	}
+	return req, nil
+}
+
+// scrubReason gives a decision whose reason holds no value of the project's secrets.
+func (e *Engine) scrubReason(ctx context.Context, projectID string, d domain.Decision) (domain.Decision, error) {
+	scrub, err := e.scrub(ctx, projectID)
+	if err != nil {
+		return d, err
+	}
+	d.Reason = scrub(d.Reason)
+	return d, nil
+}
