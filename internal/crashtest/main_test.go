@@ -95,3 +95,9 @@ func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait() // killed
 }
+
+// stop tells the child to end, and waits until it has.
+func (p *process) stop() {
+	_ = p.tied.Close()
+	_ = p.cmd.Wait() // how it ends is its own affair
+}

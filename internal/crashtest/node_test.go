@@ -36,6 +36,7 @@ type nodeOrder struct {
 	Queue                    string
 	Worker                   bool
 	API                      string // address to listen at; "" for no API
+	Buffers                  int    // bytes that the kernel holds of what a client has not taken; 0: as many as it likes
 	Owner                    string
 }
 
@@ -87,11 +88,14 @@ func (o *nodeOrder) run() error {
 			return err
 		}
 	}
-	if o.API != "" {
-		if err := n.serve(ctx, o); err != nil {
-			return err
-		}
+	if o.API == "" {
+		return tell("ready")
 	}
+	stop, err := n.serve(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	return tell("ready")
 }
 
@@ -114,24 +118,48 @@ func (n *node) work(o *nodeOrder) error {
 	return w.Start()
 }
 
-func (n *node) serve(ctx context.Context, o *nodeOrder) error {
+// serve serves the API; stop ends that as a command does that is told to stop.
+func (n *node) serve(ctx context.Context, o *nodeOrder) (stop func(), err error) {
 	e, err := n.engine(ctx, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	go func() { _ = e.Run(ctx) }() // until the process ends
 	server, err := api.New(api.Config{
 		Turns: e, Actions: e, Ingests: e, Projects: n.store, Skills: library.NewSkills(n.store), Memories: library.NewMemories(n.store), Artifacts: library.NewArtifacts(n.store), Conversations: n.store, Workspaces: e, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	listener, err := net.Listen("tcp", o.API)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	go func() { _ = server.HTTP().Serve(listener) }() // until the process ends
-	return nil
+	serving := server.HTTP()
+	go func() { _ = serving.Serve(narrow{listener, o.Buffers}) }() // until the process ends
+	return func() {
+		ctx, cancel := context.WithTimeout(ctx, drainLimit)
+		defer cancel()
+		_ = serving.Shutdown(ctx) // what is not over then ends with the process
+	}, nil
+}
+
+// drainLimit is how long an API that is told to stop waits for its requests.
+const drainLimit = 2 * time.Second
+
+// narrow is a listener whose connections hold few bytes that were not taken: by it a client
+// that is slow is felt.
+type narrow struct {
+	net.Listener
+	bytes int
+}
+
+func (n narrow) Accept() (net.Conn, error) {
+	conn, err := n.Listener.Accept()
+	if tcp, ok := conn.(*net.TCPConn); ok && n.bytes > 0 {
+		err = tcp.SetWriteBuffer(n.bytes)
+	}
+	return conn, err
 }
 
 // The turn that every test asks for: three rounds, four tool calls.
@@ -163,6 +191,10 @@ func script() scripted.Script {
 			{Text: "I look, and remove two.", Calls: []scripted.Call{call("look", 0), call("drop", firstDrop), call("drop", secondDrop)}},
 			round("It is removed. " + answer),
 		}},
+		{Question: "recite", Rounds: []scripted.Round{
+			recital(call("look", 0), call("dig", 1)),
+			recital(),
+		}},
 		{Question: "long", Rounds: one(scripted.Round{Text: strings.Repeat("Very long. ", 1300)})},
 	}
 	return scripted.Script{Scenes: scenes, Rounds: []scripted.Round{
@@ -170,6 +202,18 @@ func script() scripted.Script {
 		round(strings.Repeat("There is more. ", 6), call("dig", 2), call("look", 3)),
 		round(strings.Repeat("Now I know. ", 12) + answer),
 	}}
+}
+
+// recital is a round that says so much that a reader who is slow falls behind.
+func recital(calls ...scripted.Call) scripted.Round {
+	var text strings.Builder
+	for n := range 1500 {
+		fmt.Fprintf(&text, "Line %d of the poem – ", n)
+	}
+	return scripted.Round{
+		Thinking: strings.Repeat("How did it go? ", 100), Text: text.String(), Calls: calls, Chunk: 97,
+		FirstDelay: scripted.Duration(textDelay), Delay: scripted.Duration(8 * time.Millisecond),
+	}
 }
 
 // The steps of the calls that ask, of the turn that removes something.
