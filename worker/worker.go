@@ -14,10 +14,11 @@ import (
 	"github.com/harvest-engine/harvest/workflows"
 )
 
+// StickyWorkflows bounds the workflows kept in memory between their tasks, for the whole
+// process; others are replayed from their history when something happens.
+const StickyWorkflows = 500
+
 const (
-	// stickyWorkflows bounds the workflows kept in memory between their tasks, for the whole
-	// process; others are replayed from their history when something happens.
-	stickyWorkflows = 400
 	// drainTime is how long activities may go on once the worker stops; then they are let
 	// go and another worker takes them over. stopTime is what the whole stop may take.
 	drainTime = 3 * time.Second
@@ -72,7 +73,7 @@ func classes(q workflows.Queues) []queueClass {
 
 // New builds the worker. Queues that share a name are one.
 func New(c Config) (*Worker, error) {
-	sdkworker.SetStickyWorkflowCacheSize(stickyWorkflows)
+	sdkworker.SetStickyWorkflowCacheSize(StickyWorkflows)
 	served, err := served(c.Queues, c.Serve)
 	if err != nil {
 		return nil, err

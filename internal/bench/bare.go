@@ -18,7 +18,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/harvest-engine/harvest/internal/domain"
-	"github.com/harvest-engine/harvest/internal/embedded"
 	"github.com/harvest-engine/harvest/internal/obs"
 )
 
@@ -59,9 +58,9 @@ type work struct {
 	Last    bool
 }
 
-func openBare(ctx context.Context, servers *embedded.Stack, split bool) (b *bare, err error) {
+func openBare(ctx context.Context, on servers, split bool) (b *bare, err error) {
 	b = &bare{queue: "bare", modelsAt: "bare", ended: map[string]chan struct{}{}, began: map[string]chan time.Time{}}
-	if b.pool, err = pgxpool.New(ctx, servers.DSN()); err != nil {
+	if b.pool, err = pgxpool.New(ctx, on.DSN()); err != nil {
 		return nil, err
 	}
 	_, err = b.pool.Exec(ctx, `create table if not exists bench_commits (id bigint generated always as identity primary key, run text, body text)`)
@@ -69,7 +68,7 @@ func openBare(ctx context.Context, servers *embedded.Stack, split bool) (b *bare
 		b.close()
 		return nil, fmt.Errorf("make the reference's table: %w", err)
 	}
-	client, err := b.dial(servers)
+	client, err := b.dial(on)
 	if err != nil {
 		b.close()
 		return nil, err
@@ -77,7 +76,7 @@ func openBare(ctx context.Context, servers *embedded.Stack, split bool) (b *bare
 	b.client = client
 	if split {
 		b.queue, b.modelsAt = "bare-turns", "bare-models"
-		if b.client, err = b.dial(servers); err != nil {
+		if b.client, err = b.dial(on); err != nil {
 			b.close()
 			return nil, err
 		}
@@ -95,15 +94,23 @@ func openBare(ctx context.Context, servers *embedded.Stack, split bool) (b *bare
 	return b, nil
 }
 
-func (b *bare) dial(servers *embedded.Stack) (sdkclient.Client, error) {
+func (b *bare) dial(on servers) (sdkclient.Client, error) {
+	client, err := dialBare(on)
+	if err == nil {
+		b.clients = append(b.clients, client)
+	}
+	return client, err
+}
+
+// dialBare connects to Temporal as ours do, without a codec.
+func dialBare(on servers) (sdkclient.Client, error) {
 	client, err := sdkclient.Dial(sdkclient.Options{
-		HostPort: servers.TemporalAddress(), Namespace: "default", Logger: obs.TemporalLogger(zerolog.Nop()),
+		HostPort: on.TemporalAddress(), Namespace: "default", Logger: obs.TemporalLogger(zerolog.Nop()),
 		ConnectionOptions: sdkclient.ConnectionOptions{GrpcCompression: &sdkclient.GrpcCompressionNone{}}, // as ours
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reach Temporal: %w", err)
 	}
-	b.clients = append(b.clients, client)
 	return client, nil
 }
 

@@ -94,6 +94,13 @@ func (s shares) since(before shares) shares {
 	return grown
 }
 
+// add adds what was taken besides.
+func (s shares) add(more shares) {
+	for name, took := range more {
+		s[name] += took
+	}
+}
+
 // each gives the share of one of n.
 func (s shares) each(n int) shares {
 	one := shares{}

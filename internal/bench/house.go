@@ -15,13 +15,13 @@ import (
 	"github.com/harvest-engine/harvest/activities"
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
-	"github.com/harvest-engine/harvest/internal/embedded"
 	"github.com/harvest-engine/harvest/internal/engine"
 	"github.com/harvest-engine/harvest/internal/graph/pg"
 	shelf "github.com/harvest-engine/harvest/internal/library" // the package has a library of its own
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/tools"
 	"github.com/harvest-engine/harvest/worker"
 	"github.com/harvest-engine/harvest/workflows"
 )
@@ -43,6 +43,12 @@ type house struct {
 	closers []func()
 }
 
+// servers are where the database and Temporal are.
+type servers interface {
+	DSN() string
+	TemporalAddress() string
+}
+
 // half is a process's connections.
 type half struct {
 	pool   *pgxpool.Pool
@@ -50,56 +56,74 @@ type half struct {
 	client sdkclient.Client
 }
 
-func openHouse(ctx context.Context, servers *embedded.Stack, split bool) (h *house, err error) {
+func openHouse(ctx context.Context, on servers, split bool) (h *house, err error) {
 	h = &house{split: split, model: newGatedModel(), counter: newCounter()}
 	defer func() {
 		if err != nil {
 			h.close()
 		}
 	}()
-	if err := postgres.Migrate(ctx, servers.DSN()); err != nil {
-		return nil, err
-	}
 	codec, err := worker.NewCodec(worker.Keyring{worker.NewKey()})
 	if err != nil {
 		return nil, err
 	}
-	if h.back, err = h.openHalf(ctx, servers, codec); err != nil {
+	if h.back, err = h.openHalf(ctx, on, codec); err != nil {
 		return nil, err
 	}
 	h.front = h.back
 	if split {
-		if h.front, err = h.openHalf(ctx, servers, codec); err != nil {
+		if h.front, err = h.openHalf(ctx, on, codec); err != nil {
 			return nil, err
 		}
 	}
 	queues := workflows.CombinedQueues("bench-combined")
 	if split {
-		queues = workflows.Queues{Turns: "bench-turns", Models: "bench-models", Tools: "bench-tools", Ingest: "bench-ingest", Deploy: "bench-deploy"}
+		queues = splitQueues("bench")
 	}
-	if err := h.startWorker(queues); err != nil {
-		return nil, err
-	}
-	code := pg.New(h.front.pool)
-	h.engine, err = engine.New(ctx, engine.Config{
-		Temporal: h.front.client, Namespace: "default", Turns: h.front.store, Actions: h.front.store, Projects: h.front.store, Ingests: h.front.store, Events: h.front.store,
-		Repositories: code, House: h.front.store, Queues: queues, Owner: domain.OwnerID, Log: zerolog.Nop(),
-	})
+	chain, err := modelChain(h.model)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.serve(code); err != nil {
+	if err := h.startWorker(queues, chain, benchTools()); err != nil {
 		return nil, err
 	}
-	h.bare, err = openBare(ctx, servers, split)
+	if err := h.openFront(ctx, queues); err != nil {
+		return nil, err
+	}
+	h.bare, err = openBare(ctx, on, split)
 	if err == nil {
 		h.closers = append(h.closers, h.bare.close)
 	}
 	return h, err
 }
 
-func (h *house) openHalf(ctx context.Context, servers *embedded.Stack, codec *worker.Codec) (*half, error) {
-	config, err := pgxpool.ParseConfig(servers.DSN())
+// splitQueues are the queues of a deployment whose worker is a process of its own.
+func splitQueues(name string) workflows.Queues {
+	return workflows.Queues{Turns: name + "-turns", Models: name + "-models", Tools: name + "-tools", Ingest: name + "-ingest", Deploy: name + "-deploy"}
+}
+
+func modelChain(model llm.Provider) (*llm.Chain, error) {
+	return llm.NewChain([]llm.Entry{{Config: llm.Config{ID: "bench", Kind: "scripted"}, Provider: model}})
+}
+
+// openFront makes the engine of the front, and serves the API.
+func (h *house) openFront(ctx context.Context, queues workflows.Queues) (err error) {
+	code := pg.New(h.front.pool)
+	h.engine, err = engine.New(ctx, engine.Config{
+		Temporal: h.front.client, Namespace: "default", Turns: h.front.store, Actions: h.front.store, Projects: h.front.store, Ingests: h.front.store, Events: h.front.store,
+		Repositories: code, House: h.front.store, Queues: queues, Owner: domain.OwnerID, Log: zerolog.Nop(),
+	})
+	if err != nil {
+		return err
+	}
+	return h.serve(code)
+}
+
+func (h *house) openHalf(ctx context.Context, on servers, codec *worker.Codec) (*half, error) {
+	if err := postgres.Migrate(ctx, on.DSN()); err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(on.DSN())
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +138,7 @@ func (h *house) openHalf(ctx context.Context, servers *embedded.Stack, codec *wo
 	served.Go(func() { _ = p.store.Serve(serve) })
 	h.closers = append(h.closers, p.pool.Close, served.Wait, stop)
 	p.client, err = worker.Dial(ctx, worker.Connection{
-		Address: servers.TemporalAddress(), Namespace: "default", Codec: codec, Log: obs.TemporalLogger(zerolog.Nop()),
+		Address: on.TemporalAddress(), Namespace: "default", Codec: codec, Log: obs.TemporalLogger(zerolog.Nop()),
 	})
 	if err == nil {
 		h.closers = append(h.closers, p.client.Close)
@@ -122,12 +146,8 @@ func (h *house) openHalf(ctx context.Context, servers *embedded.Stack, codec *wo
 	return p, err
 }
 
-func (h *house) startWorker(queues workflows.Queues) error {
-	chain, err := llm.NewChain([]llm.Entry{{Config: llm.Config{ID: "bench", Kind: "scripted"}, Provider: h.model}})
-	if err != nil {
-		return err
-	}
-	store, code, box := h.back.store, pg.New(h.back.pool), benchTools()
+func (h *house) startWorker(queues workflows.Queues, chain *llm.Chain, box *tools.Registry) error {
+	store, code := h.back.store, pg.New(h.back.pool)
 	w, err := worker.New(worker.Config{
 		Client: h.back.client, Queues: queues, Log: zerolog.Nop(),
 		Activities: worker.Activities{

@@ -3,7 +3,7 @@
 // reference that was measured alternately with it. It starts its own servers, prints a table,
 // and writes JSON.
 //
-//	go run ./internal/bench [-quick] [-only PART] [-layout LAYOUT] [-out FILE] [-cpuprofile FILE]
+//	go run ./internal/bench [-quick] [-only PART] [-layout LAYOUT] [-waiting N] [-out FILE] [-cpuprofile FILE]
 package main
 
 import (
@@ -31,9 +31,17 @@ func main() {
 	out := flag.String("out", "", "file for the figures as JSON")
 	only := flag.String("only", "", "measure this part alone: "+strings.Join(partNames(), ", "))
 	layout := flag.String("layout", "", "measure turns in this layout alone: combined or split")
-	profile := flag.String("cpuprofile", "", "file for a CPU profile of this process")
+	waiting := flag.Int("waiting", waitingTurns, "how many turns wait for a person at once")
+	profile := flag.String("cpuprofile", "", "file for a CPU profile of this process; that of a worker beside it gets the ending .worker")
+	apart := flag.String("worker", "", "used by this program itself: be a worker of another one, which says how")
 	flag.Parse()
-	if err := run(ctx, settings{*quick, *only, *layout, *out, *profile}); err != nil {
+	err := error(nil)
+	if *apart != "" {
+		err = serveApart(ctx, *apart)
+	} else {
+		err = run(ctx, settings{*quick, *waiting, *only, *layout, *out, *profile})
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -42,6 +50,7 @@ func main() {
 // settings are what the command line says.
 type settings struct {
 	quick                      bool
+	waiting                    int
 	only, layout, out, profile string
 }
 
@@ -74,7 +83,10 @@ func run(ctx context.Context, s settings) error {
 		return fmt.Errorf("start the servers: %w", err)
 	}
 	defer func() { _ = servers.Stop() }()
-	b := &bench{servers: servers, say: say, scale: 1, only: s.only, onlyLayout: s.layout}
+	b := &bench{servers: servers, say: say, scale: 1, only: s.only, onlyLayout: s.layout, waiting: s.waiting}
+	if s.profile != "" {
+		b.workerProfile = s.profile + ".worker"
+	}
 	if s.quick {
 		b.scale = 10
 	}
@@ -118,6 +130,9 @@ type bench struct {
 	scale      int    // by which the numbers of samples are divided
 	only       string // the part to measure; "" for all
 	onlyLayout string // the layout to measure turns in; "" for both
+	waiting    int    // how many turns wait at once
+	// workerProfile is the file for a CPU profile of a worker in a process of its own; "" for none.
+	workerProfile string
 }
 
 func (b *bench) samples(n int) int { return max(2, n/b.scale) }
@@ -130,6 +145,7 @@ type part struct {
 
 var parts = []part{
 	{"turns", "turns", (*bench).layouts},
+	{"waiting", "turns that wait for a person", (*bench).waitingRun},
 	{"memory", "memory of an idle process", (*bench).idle},
 	{"ingest", "reading of repositories", (*bench).ingest},
 	{"graph", "questions of the code graph", (*bench).graph},
@@ -157,13 +173,14 @@ func partNames() []string {
 	for _, p := range turnParts {
 		names = append(names, p.name)
 	}
-	return names
+	return append(names, waitingParts...)
 }
 
 // wants reports whether a part is to be measured: it is named, or what it is a part of is.
 func (b *bench) wants(name string) bool {
 	ofTurns := func(p turnPart) bool { return p.name == b.only }
-	return b.only == "" || b.only == name || name == "turns" && slices.ContainsFunc(turnParts, ofTurns)
+	return b.only == "" || b.only == name || name == "turns" && slices.ContainsFunc(turnParts, ofTurns) ||
+		name == "waiting" && slices.Contains(waitingParts, b.only)
 }
 
 // all measures the parts, or only the one that is named.

@@ -3,12 +3,14 @@ package crashtest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -42,13 +44,18 @@ func (s *site) newFront(n int) *front {
 
 // dial connects to the next process that takes it.
 func (f *front) dial(ctx context.Context, network, _ string) (net.Conn, error) {
-	var dialer net.Dialer
+	dialer := net.Dialer{Control: func(_, _ string, conn syscall.RawConn) (err error) {
+		failure := conn.Control(func(fd uintptr) { // before the other side is told how much it may send
+			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, narrowBuffers)
+		})
+		return errors.Join(failure, err)
+	}}
 	var failure error
 	for range f.addresses {
 		address := f.addresses[f.next.Add(1)%uint64(len(f.addresses))]
 		conn, err := dialer.DialContext(ctx, network, address)
 		if err == nil {
-			return conn, conn.(*net.TCPConn).SetReadBuffer(narrowBuffers)
+			return conn, nil
 		}
 		failure = err
 	}
@@ -98,7 +105,7 @@ func (f *front) disturb(rng *rand.Rand, done <-chan struct{}) (kills, stops int)
 		select {
 		case <-done:
 			return kills, stops
-		case <-time.After(between(rng, 300*time.Millisecond, 2*time.Second)):
+		case <-time.After(between(rng, 300*time.Millisecond, 5*time.Second)):
 		}
 		first, n := rng.IntN(len(f.apis)), 1
 		if rng.IntN(4) == 0 {

@@ -207,11 +207,11 @@ func script() scripted.Script {
 // recital is a round that says so much that a reader who is slow falls behind.
 func recital(calls ...scripted.Call) scripted.Round {
 	var text strings.Builder
-	for n := range 1500 {
+	for n := range 4000 {
 		fmt.Fprintf(&text, "Line %d of the poem – ", n)
 	}
 	return scripted.Round{
-		Thinking: strings.Repeat("How did it go? ", 100), Text: text.String(), Calls: calls, Chunk: 97,
+		Thinking: strings.Repeat("How did it go? ", 100), Text: text.String(), Calls: calls, Chunk: 199,
 		FirstDelay: scripted.Duration(textDelay), Delay: scripted.Duration(8 * time.Millisecond),
 	}
 }

@@ -31,7 +31,8 @@ type reader struct {
 	rng    *rand.Rand
 	lastID string
 	visits int
-	joined func() // called at the first event; nil afterwards
+	known  int    // the visit in which the first id came
+	joined func() // called at the first event; nil where it was
 }
 
 // run reads until the stream's end.
@@ -75,10 +76,13 @@ func (r *reader) visit(ctx context.Context) (over bool, err error) {
 	}
 	events := sse.NewReader(resp.Body, 1<<20)
 	stay, pace := 1+r.rng.IntN(120), r.pace()
-	for range stay {
+	for n := 0; n < stay || r.lastID == ""; n++ {
 		e, err := events.Next()
 		if err != nil {
 			return false, nil
+		}
+		if r.lastID == "" {
+			r.known = r.visits
 		}
 		if e.ID != "" { // not before the connection's first event with an id
 			r.lastID = e.ID
@@ -102,10 +106,10 @@ func (r *reader) visit(ctx context.Context) (over bool, err error) {
 func (r *reader) pace() func() time.Duration {
 	switch r.rng.IntN(4) {
 	case 0:
-		each := between(r.rng, time.Millisecond, 30*time.Millisecond)
+		each := between(r.rng, time.Millisecond, 60*time.Millisecond)
 		return func() time.Duration { return each }
 	case 1:
-		stall, after := between(r.rng, 200*time.Millisecond, 1500*time.Millisecond), r.rng.IntN(20)
+		stall, after := between(r.rng, 200*time.Millisecond, 4*time.Second), r.rng.IntN(20)
 		return func() time.Duration {
 			if after--; after == 0 {
 				return stall

@@ -23,6 +23,9 @@ import (
 // many by the events of its turns.
 const conversationReaders = 200
 
+// earlyShare says that one in so many readers of the feed joins before the first turn.
+const earlyShare = 4
+
 var seed = flag.Uint64("seed", 0, "repeat the schedule of this seed; 0: a new one")
 
 // Whatever readers and API processes do, each reader gets one gapless sequence of events
@@ -47,6 +50,10 @@ func TestReadersComeAndGo(t *testing.T) {
 		defer close(done)
 		failure = group.Wait()
 	}()
+	select {
+	case <-talk.turns[0].asked:
+	case <-done:
+	}
 	kills, stops := talk.front.disturb(rand.New(rand.NewPCG(drawn, 0)), done)
 	if failure != nil {
 		t.Fatal(failure)
@@ -68,7 +75,8 @@ type talk struct {
 	front                 *front
 	project, conversation string
 	turns                 []*promise
-	joined                sync.WaitGroup // readers of the feed that have not begun
+	began                 int64          // the end of the project's log before the first turn
+	early, all            sync.WaitGroup // readers of the feed that have not joined: of those who do so before the first turn, and of all
 }
 
 // promise is a turn that will be asked for.
@@ -89,7 +97,8 @@ func (s *site) newTalk(f *front) *talk {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	t := &talk{s: s, front: f, project: project.ID, conversation: conversation.ID}
+	log := s.projectLog(project.ID)
+	t := &talk{s: s, front: f, project: project.ID, conversation: conversation.ID, began: log[len(log)-1].seq}
 	for _, query := range []string{"Please recite it.", "Please remove it."} {
 		t.turns = append(t.turns, &promise{query: query, asked: make(chan struct{})})
 	}
@@ -99,6 +108,7 @@ func (s *site) newTalk(f *front) *talk {
 // run holds the conversation through the front, and ends with another one, by which readers
 // of the feed know that it is over.
 func (t *talk) run(ctx context.Context) error {
+	t.early.Wait()
 	for _, turn := range t.turns {
 		body, err := json.Marshal(map[string]string{"query": turn.query, "conversation_id": t.conversation})
 		if err != nil {
@@ -120,7 +130,10 @@ func (t *talk) run(ctx context.Context) error {
 			return err
 		}
 	}
-	t.joined.Wait()
+	t.all.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	_, err := t.s.store.CreateConversation(ctx, domain.Conversation{ProjectID: t.project, Title: "The end", CreatedBy: domain.OwnerID})
 	return err
 }
@@ -182,16 +195,25 @@ func (t *talk) crowd(ctx context.Context, group *errgroup.Group, seed uint64) *c
 					return context.Cause(ctx)
 				}
 			}
+			defer func() {
+				if r.joined != nil {
+					r.joined() // it never will
+				}
+			}()
 			return errors.Join(pause(ctx, late), r.run(ctx))
 		})
 	}
 	for i := range conversationReaders {
 		rng := rand.New(rand.NewPCG(seed, uint64(2*i+1)))
-		late := time.Duration(i%4) * between(rng, 0, 2*time.Second)
+		late, joined := time.Duration(i%earlyShare)*between(rng, 0, 2*time.Second), t.all.Done
+		t.all.Add(1)
+		if i%earlyShare == 0 {
+			t.early.Add(1)
+			joined = func() { t.early.Done(); t.all.Done() }
+		}
 		feed := &feedStream{project: t.project, conversation: t.conversation}
 		c.feeds = append(c.feeds, feed)
-		t.joined.Add(1)
-		add(&reader{stream: feed, front: t.front, rng: rng, joined: t.joined.Done}, late, nil, nil)
+		add(&reader{stream: feed, front: t.front, rng: rng, joined: joined}, late, nil, nil)
 		rng = rand.New(rand.NewPCG(seed, uint64(2*i+2)))
 		turn := &turnStream{}
 		c.turns = append(c.turns, turn)
@@ -216,11 +238,21 @@ func (c *crowd) agrees(s *site, t *talk) {
 			s.t.Errorf("reader %d of turn %s: %v", i, turn.id, err)
 		}
 	}
-	log := s.projectLog(t.project)
+	log, fromTheStart := s.projectLog(t.project), 0
 	for i, feed := range c.feeds {
 		if err := feed.agrees(log, stored); err != nil {
 			s.t.Errorf("reader %d of the feed, which joined at %d: %v", i, feed.joinedAt, err)
 		}
+		if i%earlyShare > 0 || c.readers[2*i].known > 1 { // who loses a connection before the first id has no place
+			continue
+		}
+		fromTheStart++
+		if feed.joinedAt != t.began {
+			s.t.Errorf("reader %d of the feed joined at %d, and has nothing before %d", i, t.began, feed.joinedAt)
+		}
+	}
+	if fromTheStart == 0 {
+		s.t.Error("no reader of the feed was there from the start")
 	}
 }
 
