@@ -2,9 +2,7 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -101,39 +99,21 @@ func (a *Action) settle(ctx context.Context, claim domain.ActionClaim, status do
 	case result.Error:
 		call.Status = domain.CallError
 	}
-	outcome := claim.Action.Outcome
-	if outcome == "" {
-		outcome = result.Preview
+	action := claim.Action
+	action.Status = status
+	if action.Outcome == "" { // a client may have reported one
+		action.Outcome = previewOf(result)
 	}
-	if outcome == "" {
-		outcome = firstLine(result.Text)
-	}
-	event := resultEvent(call)
-	var body map[string]any
-	if err := json.Unmarshal(event.Payload, &body); err != nil {
-		return workflows.Applied{}, fmt.Errorf("tell of action %s: %w", claim.Action.ID, err)
-	}
-	body["action_id"], body["status"] = claim.Action.ID, status
-	event = domain.NewPayload(event.Type, body)
-	return workflows.Applied{Error: result.Error}, a.commit(ctx, domain.ActionEnd{Call: call, Status: status, Outcome: outcome, Event: event})
+	end := domain.ActionEnd{Call: call, Action: action, Event: actionResult(action, call)}
+	return workflows.Applied{Error: result.Error}, persist(ctx, func(ctx context.Context) error { return a.Store.CommitAction(ctx, end) })
 }
 
-// commit stores an outcome, which a cancel must not cut off, and waits where the database is
-// away: nobody else knows what was done.
-func (a *Action) commit(ctx context.Context, end domain.ActionEnd) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitRetry)
-	defer cancel()
-	for {
-		err := a.Store.CommitAction(ctx, end)
-		if domain.CodeOf(err) != domain.CodeUnavailable {
-			return again(err)
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(commitRetryPause):
-		}
-	}
+// actionResult tells readers of the outcome of a call that asked.
+func actionResult(action domain.Action, call domain.ToolCall) domain.NewEvent {
+	return domain.NewPayload(domain.EventToolResult, map[string]any{
+		"id": call.ID, "name": call.Name, "preview": previewOf(call.Result), "error": call.Result.Error, "truncated": call.Result.Truncated,
+		"action_id": action.ID, "status": action.Status,
+	})
 }
 
 // notApplied tells the model of an action that the server did not run, or not to its end.

@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -73,13 +72,6 @@ type Memories interface {
 	// without a project.
 	Recall(ctx context.Context, projectID, question string) ([]domain.Memory, error)
 }
-
-// commitRetry is how long the outcome of a model call waits for a database that is away: it
-// was paid for.
-const (
-	commitRetry      = 45 * time.Second
-	commitRetryPause = 200 * time.Millisecond
-)
 
 // Generate makes a round's model call: what it says streams to readers as it comes, and its
 // outcome, with the tool calls that it asks for, is one commit.
@@ -171,21 +163,11 @@ func (a *Model) confirmations(ctx context.Context, d domain.Dialogue, out *outco
 	return nil
 }
 
-// commit stores an outcome, and waits where the database is away.
 func (a *Model) commit(ctx context.Context, c domain.ModelCommit) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitRetry)
-	defer cancel()
-	for {
+	return persist(ctx, func(ctx context.Context) error {
 		_, err := a.Store.CommitModelCall(ctx, c)
-		if domain.CodeOf(err) != domain.CodeUnavailable {
-			return again(err)
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(commitRetryPause):
-		}
-	}
+		return err
+	})
 }
 
 // keep stores what a call said that was stopped: it is part of the partial answer.
@@ -215,18 +197,6 @@ func (a *Model) fail(ctx context.Context, d domain.Dialogue, claim domain.CallCl
 			temporal.ApplicationErrorOptions{Cause: cause, NextRetryDelay: max(wait, time.Millisecond)})
 	}
 	return temporal.NewNonRetryableApplicationError(domain.PublicMessage(cause), string(domain.CodeOf(cause)), cause)
-}
-
-// again makes the refusal of a write one that another attempt may mend: it claims the call
-// anew and finds out what happened.
-func again(err error) error {
-	if domain.CodeOf(err) != domain.CodeSuperseded {
-		return err
-	}
-	var known *domain.Error
-	errors.As(err, &known)
-	return temporal.NewApplicationErrorWithOptions(known.Message, string(domain.CodeSuperseded),
-		temporal.ApplicationErrorOptions{Cause: err, NextRetryDelay: commitRetryPause})
 }
 
 // recall finds the notes of the turn's project that fit its question. It is asked the same in

@@ -266,15 +266,19 @@ func callEvent(call domain.ToolCall, description string) domain.NewEvent {
 
 // resultEvent tells readers of a call's outcome.
 func resultEvent(call domain.ToolCall) domain.NewEvent {
-	preview := call.Result.Preview
-	if preview == "" {
-		preview = firstLine(call.Result.Text)
-	}
 	e := domain.NewPayload(domain.EventToolResult, map[string]any{
-		"id": call.ID, "name": call.Name, "preview": preview, "error": call.Result.Error, "truncated": call.Result.Truncated,
+		"id": call.ID, "name": call.Name, "preview": previewOf(call.Result), "error": call.Result.Error, "truncated": call.Result.Truncated,
 	})
 	e.CallID = call.ID
 	return e
+}
+
+// previewOf gives the line about a result that people read.
+func previewOf(r domain.ToolResult) string {
+	if r.Preview != "" {
+		return r.Preview
+	}
+	return firstLine(r.Text)
 }
 
 func firstLine(text string) string {

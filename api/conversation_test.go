@@ -57,6 +57,7 @@ func TestAConversationAsClientsKnowIt(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	f.expect(t, "conversation", "GET", "/projects/p1/conversations/c1", "")
+	f.expect(t, "conversation_waiting", "GET", "/conversations/mine", "")
 	f.expect(t, "conversation_export", "GET", "/projects/p1/conversations/c1/export", "")
 	resp, _ := f.call(t, "GET", "/projects/p1/conversations/c1/export?format=json", "")
 	if got := resp.Header.Get("Content-Disposition"); got != "attachment; filename*=UTF-8''About-c1.json" {

@@ -31,6 +31,7 @@ type assistantElement struct {
 	Chain         []any                `json:"chain"`
 	ToolCallsMade int                  `json:"tool_calls_made"`
 	Question      *domain.Question     `json:"question,omitempty"`
+	ConfirmAction *waitingAction       `json:"confirm_action,omitempty"` // of a personal conversation: what waits first
 	Provider      *domain.ProviderUsed `json:"provider,omitempty"`
 	ID            string               `json:"id"`
 	TurnID        string               `json:"turn_id,omitempty"`
@@ -53,16 +54,6 @@ type (
 		Preview     string          `json:"preview"`
 		Description string          `json:"description,omitempty"`
 	}
-	actionStep struct {
-		Type        string          `json:"type"`
-		ID          string          `json:"id"`
-		Name        string          `json:"name"`
-		Input       json.RawMessage `json:"input"`
-		Description string          `json:"description"`
-		Status      string          `json:"status"`
-		Steps       []string        `json:"steps"`
-		ResultText  string          `json:"result_text"`
-	}
 )
 
 // elementOf gives a message of a conversation.
@@ -81,6 +72,9 @@ func elementOf(c domain.Conversation, e domain.Entry) any {
 	for i, step := range e.Chain {
 		a.Chain[i] = stepOf(step)
 	}
+	if c.ProjectID == "" {
+		a.ConfirmAction = firstWaiting(e.Chain)
+	}
 	return a
 }
 
@@ -93,7 +87,7 @@ func stepOf(e domain.ChainEntry) any {
 	case domain.ChainThinking:
 		return thinkingStep{e.Type, e.Text}
 	case domain.ChainAction:
-		return actionStep{e.Type, e.ID, e.Name, input, e.Description, e.Status, e.Steps, e.ResultText}
+		return actionStepOf(e, input)
 	}
 	return callStep{e.Type, e.ID, e.Name, input, e.Status, e.Preview, e.Description}
 }

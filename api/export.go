@@ -76,11 +76,19 @@ func writeSteps(out *strings.Builder, chain []domain.ChainEntry) {
 		if what == "" {
 			what = step.Name
 		}
-		fmt.Fprintf(out, "- %s (%s)\n", oneLine(what), step.Status)
+		fmt.Fprintf(out, "- %s (%s)\n", oneLine(what), standing(step))
 	}
 	if len(chain) > 0 {
 		out.WriteString("\n")
 	}
+}
+
+// standing says how a step stands, and who decided it.
+func standing(step domain.ChainEntry) string {
+	if step.Action == nil || step.Action.DecidedByName == "" {
+		return step.Status
+	}
+	return step.Status + ", decided by " + oneLine(step.Action.DecidedByName)
 }
 
 func writeLists(out *strings.Builder, e domain.Entry) {

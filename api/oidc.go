@@ -2,6 +2,8 @@ package api
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -31,7 +33,10 @@ func (s *Server) beginAt(c *gin.Context, provider string) (address, keep string,
 	if err := s.knownHost(c.Request); err != nil {
 		return "", "", err
 	}
-	start := domain.SignInStart{Provider: provider, SetupToken: c.Query("setup_token")}
+	start := domain.SignInStart{Provider: provider, SetupToken: c.Query("setup_token"), Next: c.Query("next")}
+	if start.Next != "" && !ownPath(start.Next) {
+		return "", "", domain.Invalid("next", "must be a path of this server")
+	}
 	link, err := flag(c.Request.URL.Query(), "link")
 	if err != nil {
 		return "", "", err
@@ -60,7 +65,10 @@ func (s *Server) finishSignIn(provider string) gin.HandlerFunc {
 		}
 		keepSignedIn(c.Request, c.Writer.Header(), in)
 		c.Header("Referrer-Policy", "no-referrer")
-		c.Redirect(http.StatusSeeOther, "/")
+		if in.Next == "" {
+			in.Next = devicePath
+		}
+		c.Redirect(http.StatusSeeOther, in.Next)
 	}
 }
 
@@ -78,4 +86,13 @@ func (s *Server) finishAt(c *gin.Context, provider string) (domain.SignedIn, err
 	return s.SignIn.Finish(c.Request.Context(), domain.SignInEnd{
 		Provider: provider, Kept: cookieOf(c.Request, stateCookie), State: c.Query("state"), Code: c.Query("code"), UserID: who.UserID,
 	})
+}
+
+const maxNext = 500
+
+// ownPath reports whether text is a path of this server, which leads a browser nowhere else.
+func ownPath(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && len(text) <= maxNext && u.Scheme == "" && u.Host == "" && u.User == nil &&
+		strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") && !strings.ContainsAny(text, "\\\r\n\t")
 }

@@ -171,7 +171,7 @@ func TestSignInByProvider(t *testing.T) {
 	stolen := h.browser(t)
 	stolen.expect(t, 400, "GET", callback, "", "Origin: ") // the state is of another browser
 	resp, text := b.send(t, "GET", callback, "", "Origin: ", "Sec-Fetch-Site: cross-site")
-	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/" {
+	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/auth/device" {
 		t.Fatalf("the callback: %d %s", resp.StatusCode, text)
 	}
 	if text := b.expect(t, 200, "GET", "/auth/me", ""); !strings.Contains(text, "ada@example.com") || !strings.Contains(text, `"role":"admin"`) {

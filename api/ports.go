@@ -155,6 +155,15 @@ type SignIn interface {
 	Begin(ctx context.Context, start domain.SignInStart) (address, keep string, err error)
 	// Finish signs in who comes back: invalid, upstream, conflict, forbidden, unauthorized.
 	Finish(ctx context.Context, end domain.SignInEnd) (domain.SignedIn, error)
+	// BeginDevice begins to wait for somebody who grants a device an API key: too_many.
+	BeginDevice(ctx context.Context, d domain.NewDevice) (domain.DeviceCodes, error)
+	// Device gives the device that shows a code, to a person who types it: not_found, too_many.
+	Device(ctx context.Context, userID, userCode string) (domain.Device, error)
+	// DecideDevice grants or refuses a device its key, once: not_found.
+	DecideDevice(ctx context.Context, d domain.DeviceDecision) error
+	// RedeemDevice gives the key that a device was granted, once; text is "" until somebody has
+	// decided: forbidden, not_found.
+	RedeemDevice(ctx context.Context, deviceCode string) (key domain.APIKey, text string, err error)
 }
 
 // Auditor keeps who was refused what, and who changed or removed what.

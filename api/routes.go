@@ -89,19 +89,6 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/auth/config", public, noBody, endpoint(s, http.StatusOK, s.authConfig)},
 		{http.MethodGet, "/auth/owner", public, noBody, s.signIn},
 
-		{http.MethodPost, "/auth/register", public, defaultBody, endpoint(s, http.StatusOK, s.register)},
-		{http.MethodPost, "/auth/login", public, defaultBody, endpoint(s, http.StatusOK, s.login)},
-		{http.MethodPost, "/auth/logout", public, noBody, endpoint(s, http.StatusOK, s.logout)},
-		{http.MethodGet, "/auth/google", public, noBody, s.beginSignIn("google")},
-		{http.MethodGet, "/auth/google/callback", public, noBody, s.finishSignIn("google")},
-		{http.MethodGet, "/auth/oidc", public, noBody, s.beginSignIn("oidc")},
-		{http.MethodGet, "/auth/oidc/callback", public, noBody, s.finishSignIn("oidc")},
-		{http.MethodGet, "/auth/me", person, noBody, endpoint(s, http.StatusOK, s.me)},
-		{http.MethodPatch, "/auth/me", person.by(domain.ScopeAccount), defaultBody, endpoint(s, http.StatusOK, s.changeMe)},
-		{http.MethodGet, "/auth/keys", person.by(domain.ScopeAccount), noBody, endpoint(s, http.StatusOK, s.keys)},
-		{http.MethodPost, "/auth/keys", person.by(domain.ScopeAccount), defaultBody, endpoint(s, http.StatusCreated, s.createKey)},
-		{http.MethodDelete, "/auth/keys/:id", person.by(domain.ScopeAccount), noBody, endpoint(s, http.StatusOK, s.deleteKey)},
-
 		{http.MethodPost, "/query", person.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.query)},
 		{http.MethodPost, "/query/stream", person.by(domain.ScopeAsk), queryBody, stream(s, s.queryStream)},
 		{http.MethodGet, "/turns/:id", person, noBody, endpoint(s, http.StatusOK, s.turn)},
@@ -137,16 +124,8 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/ingests/:id/events", admin, noBody, stream(s, s.ingestEvents)},
 		{http.MethodGet, "/graph/:repo/:version", person, noBody, endpoint(s, http.StatusOK, s.graph)},
 		{http.MethodGet, "/graph/:repo/:version/source", person, noBody, endpoint(s, http.StatusOK, s.symbolSource)},
-
-		{http.MethodGet, "/admin/users", admin, noBody, endpoint(s, http.StatusOK, s.users)},
-		{http.MethodPut, "/admin/users/:id/role", admin, defaultBody, endpoint(s, http.StatusOK, s.setRole)},
-		{http.MethodPut, "/admin/users/:id/groups", admin, defaultBody, endpoint(s, http.StatusOK, s.setGroups)},
-		{http.MethodGet, "/admin/groups", admin, noBody, endpoint(s, http.StatusOK, s.allGroups)},
-		{http.MethodPost, "/admin/groups", admin, defaultBody, endpoint(s, http.StatusCreated, s.createGroup)},
-		{http.MethodDelete, "/admin/groups/:id", admin, noBody, endpoint(s, http.StatusOK, s.deleteGroup)},
-		{http.MethodPut, "/admin/groups/:id/default", admin, defaultBody, endpoint(s, http.StatusOK, s.setDefaultGroup)},
-		{http.MethodGet, "/admin/audit", admin, noBody, endpoint(s, http.StatusOK, s.audit)},
 	}
+	table = append(table, s.peopleRoutes()...)
 	table = append(table, s.libraryRoutes()...)
 	table = append(table, s.conversationRoutes("/conversations", person)...)
 	table = append(table, s.conversationRoutes("/projects/:pid/conversations", member)...)
@@ -160,6 +139,37 @@ func (s *Server) routes() []route {
 		)
 	}
 	return table
+}
+
+// peopleRoutes are those of signing in and of the people who do.
+func (s *Server) peopleRoutes() []route {
+	return []route{
+		{http.MethodPost, "/auth/register", public, defaultBody, endpoint(s, http.StatusOK, s.register)},
+		{http.MethodPost, "/auth/login", public, defaultBody, endpoint(s, http.StatusOK, s.login)},
+		{http.MethodPost, "/auth/logout", public, noBody, endpoint(s, http.StatusOK, s.logout)},
+		{http.MethodGet, "/auth/google", public, noBody, s.beginSignIn("google")},
+		{http.MethodGet, "/auth/google/callback", public, noBody, s.finishSignIn("google")},
+		{http.MethodGet, "/auth/oidc", public, noBody, s.beginSignIn("oidc")},
+		{http.MethodGet, "/auth/oidc/callback", public, noBody, s.finishSignIn("oidc")},
+		{http.MethodPost, devicePath, public, defaultBody, endpoint(s, http.StatusCreated, s.beginDevice)},
+		{http.MethodPost, devicePath + "/token", public, defaultBody, endpoint(s, http.StatusOK, s.redeemDevice)},
+		{http.MethodGet, devicePath, probe, noBody, s.showDevice},
+		{http.MethodPost, devicePath + "/decide", person.by(domain.ScopeAccount), defaultBody, s.decideDevice},
+		{http.MethodGet, "/auth/me", person, noBody, endpoint(s, http.StatusOK, s.me)},
+		{http.MethodPatch, "/auth/me", person.by(domain.ScopeAccount), defaultBody, endpoint(s, http.StatusOK, s.changeMe)},
+		{http.MethodGet, "/auth/keys", person.by(domain.ScopeAccount), noBody, endpoint(s, http.StatusOK, s.keys)},
+		{http.MethodPost, "/auth/keys", person.by(domain.ScopeAccount), defaultBody, endpoint(s, http.StatusCreated, s.createKey)},
+		{http.MethodDelete, "/auth/keys/:id", person.by(domain.ScopeAccount), noBody, endpoint(s, http.StatusOK, s.deleteKey)},
+
+		{http.MethodGet, "/admin/users", admin, noBody, endpoint(s, http.StatusOK, s.users)},
+		{http.MethodPut, "/admin/users/:id/role", admin, defaultBody, endpoint(s, http.StatusOK, s.setRole)},
+		{http.MethodPut, "/admin/users/:id/groups", admin, defaultBody, endpoint(s, http.StatusOK, s.setGroups)},
+		{http.MethodGet, "/admin/groups", admin, noBody, endpoint(s, http.StatusOK, s.allGroups)},
+		{http.MethodPost, "/admin/groups", admin, defaultBody, endpoint(s, http.StatusCreated, s.createGroup)},
+		{http.MethodDelete, "/admin/groups/:id", admin, noBody, endpoint(s, http.StatusOK, s.deleteGroup)},
+		{http.MethodPut, "/admin/groups/:id/default", admin, defaultBody, endpoint(s, http.StatusOK, s.setDefaultGroup)},
+		{http.MethodGet, "/admin/audit", admin, noBody, endpoint(s, http.StatusOK, s.audit)},
+	}
 }
 
 // conversationRoutes are those of a person's own conversations, and of a project's.

@@ -36,10 +36,13 @@ func newFakeTalks() *fakeTalks {
 	talk("elsewhere", "p9", domain.OwnerID, 9)
 	talk("mine", "", domain.OwnerID, 1)
 	talk("hers", "", "grace", 1)
-	f.entries["c1"] = exampleEntries()
+	f.entries["c1"], f.entries["mine"] = exampleEntries(), exampleWaiting()
 	c := f.talks["c1"]
 	c.MessageCount, c.HeadID = 4, "m4"
 	f.talks["c1"] = c
+	c = f.talks["mine"]
+	c.MessageCount, c.HeadID, c.ActiveTurnID = 1, "m1", "t3"
+	f.talks["mine"] = c
 	return f
 }
 
@@ -52,12 +55,36 @@ func exampleEntries() []domain.Entry {
 			Chain: []domain.ChainEntry{
 				{Type: domain.ChainThinking, Text: "Hm."},
 				{Type: domain.ChainToolCall, ID: "c1", Name: "search_symbols", Input: json.RawMessage(`{"query":"main"}`), Status: "done", Preview: "1 symbol", Description: "Looking for main"},
-				{Type: domain.ChainAction, ID: "c2", Name: "delete_artifact", Input: json.RawMessage(`{"id":"a"}`), Status: "done", Description: "Delete a", Steps: []string{}, ResultText: "gone"},
+				exampleAction("a1", domain.Action{CallID: "c2", Status: domain.ActionApplied, DecidedBy: "grace", DecidedByName: "Grace", DecidedAt: &day, Reason: "it is old", Outcome: "Deleted Plan"}),
+				exampleAction("a2", domain.Action{CallID: "c3", Status: domain.ActionExpired}),
+				exampleAction("a3", domain.Action{CallID: "c4", Status: domain.ActionApplied, DecidedBy: "grace", DecidedByName: "Grace", DecidedAt: &day, Reported: true, Verified: true, Outcome: "gone"}),
 			},
 			Provider: &domain.ProviderUsed{ProviderID: "p", Kind: "anthropic", Model: "m"}},
 		{ID: "m3", Role: domain.RoleUser, Text: "Which one?", TurnID: "t2", At: day.Add(2 * time.Minute), Username: "Grace"},
 		{ID: "m4", Role: domain.RoleAssistant, Text: "Which do you mean?", TurnID: "t2", At: day.Add(3 * time.Minute), Status: domain.TurnDone,
 			Question: &domain.Question{Question: "Which do you mean?", Choices: []string{"a", "b"}}},
+	}
+}
+
+func exampleAction(id string, a domain.Action) domain.ChainEntry {
+	a.ID, a.Hash, a.ExpiresAt = id, "9f86d081", day.Add(24*time.Hour)
+	return domain.ChainEntry{
+		Type: domain.ChainAction, ID: id, Name: "delete_artifact", Input: json.RawMessage(`{"id":"a"}`), Description: "Delete a",
+		Status: string(a.Status), Steps: []string{}, ResultText: a.Outcome, Action: &a,
+	}
+}
+
+// exampleWaiting is a turn that has asked: one action waits, others are decided.
+func exampleWaiting() []domain.Entry {
+	who := domain.Action{CallID: "c1", Status: domain.ActionApproved, DecidedBy: "owner", DecidedByName: "Olga", DecidedAt: &day}
+	rejected := who
+	rejected.CallID, rejected.Status, rejected.Reason = "c2", domain.ActionRejected, "not that one"
+	return []domain.Entry{
+		{ID: "m1", Role: domain.RoleUser, Text: "Remove them.", TurnID: "t3", At: day, Username: "Olga"},
+		{ID: "reply-t3", Role: domain.RoleAssistant, TurnID: "t3", At: day, Status: domain.TurnWaiting, ToolCallsMade: 3, Chain: []domain.ChainEntry{
+			exampleAction("a1", who), exampleAction("a2", rejected),
+			exampleAction("a3", domain.Action{CallID: "c3", Status: domain.ActionPending, Nonce: "KQ3ZVXJ4T7QW2Y5N6M8R"}),
+		}},
 	}
 }
 
@@ -110,7 +137,10 @@ func (f *fakeTalks) Entries(_ context.Context, c domain.Conversation, _ string) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, e := range f.entries[c.ID] {
-		if e.ID == c.HeadID {
+		switch {
+		case e.ID == c.HeadID && c.ActiveTurnID != "": // with what its turn has asked
+			return f.entries[c.ID], nil
+		case e.ID == c.HeadID:
 			return f.entries[c.ID][:i+1], nil
 		}
 	}

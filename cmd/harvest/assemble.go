@@ -150,7 +150,11 @@ func (a *assembly) close() {
 	}
 }
 
+// databaseFault says what to look at when the database can't be used, unless that is said.
 func databaseFault(err error) error {
+	if domain.CodeOf(err) != domain.CodeInternal {
+		return err
+	}
 	return domain.Wrap(domain.CodeUnavailable, err, "the database can't be used; check DATABASE_URL and that the server runs, harvest doctor says more")
 }
 

@@ -17,9 +17,10 @@ import (
 
 // loginOptions are how somebody logs in.
 type loginOptions struct {
-	email string
-	key   bool // an API key is given, not a password
-	days  int
+	email   string
+	key     bool // an API key is given, not a password
+	browser bool // somebody grants the key in a browser
+	days    int
 }
 
 func (p *program) loginCommand() *cobra.Command {
@@ -27,18 +28,22 @@ func (p *program) loginCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "login URL",
 		Short: "Use a server of others with ask, ingest and the like",
-		Long: `Makes an API key on a server by e-mail and password, and keeps it in the configuration folder
-of the user, for the user's eyes alone. From then on the commands that talk to a Harvest use
-that server where HARVEST_URL names no other and none runs on the data folder.
+		Long: `Makes an API key on a server and keeps it in the configuration folder of the user, for the
+user's eyes alone. From then on the commands that talk to a Harvest use that server where
+HARVEST_URL names no other and none runs on the data folder.
 
-Who signs in to the server by a provider makes a key there (POST /auth/keys), and gives it
-with --key. Password and key are asked for, or read from the standard input.`,
+Who you are is proved by e-mail and password, or, with --browser and where the server has no
+passwords, in a browser: open the page that is printed, on any machine, sign in there, and
+grant the key. A key that was made elsewhere is given with --key. Password and key are asked
+for, or read from the standard input.`,
 		Args: arguments(1, 1, "name the server, such as https://harvest.example.com"),
 		RunE: func(c *cobra.Command, args []string) error { return p.login(c.Context(), args[0], o) },
 	}
 	c.Flags().StringVar(&o.email, "email", "", "the account's e-mail address")
+	c.Flags().BoolVar(&o.browser, "browser", false, "sign in in a browser, by a provider")
 	c.Flags().BoolVar(&o.key, "key", false, "give an API key instead of a password")
 	c.Flags().IntVar(&o.days, "days", 90, "how long the key is good; 0 for ever")
+	c.MarkFlagsMutuallyExclusive("email", "browser", "key")
 	return c
 }
 
@@ -73,16 +78,57 @@ func (p *program) login(ctx context.Context, address string, o loginOptions) err
 	return err
 }
 
-// obtainKey takes a key that is given, or makes one by e-mail and password.
+// obtainKey takes a key that is given, or makes one.
 func (p *program) obtainKey(ctx context.Context, base string, o loginOptions) (login, error) {
 	in := bufio.NewReader(p.in)
 	if o.key {
 		key, err := p.secret(in, "API key: ")
 		return login{Key: key}, err
 	}
-	if o.email == "" {
+	api := client.New(base, "", client.DefaultPatience)
+	defer api.Close()
+	if o.email == "" && !o.browser {
+		local, err := api.LocalLogin(ctx)
+		if err != nil {
+			return login{}, err
+		}
+		o.browser = !local
+	}
+	wanted := client.NewKey{Name: "harvest login on " + hostName(), Scopes: domain.KeyScopes(), ExpiresInDays: o.days}
+	if o.browser {
+		return p.keyByBrowser(ctx, api, base, wanted)
+	}
+	return p.keyByPassword(ctx, api, in, o.email, wanted)
+}
+
+func hostName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "a machine without a name"
+	}
+	return host
+}
+
+// keyByBrowser makes a key that the user grants on a page of the server.
+func (p *program) keyByBrowser(ctx context.Context, api *client.Client, base string, wanted client.NewKey) (login, error) {
+	device, err := api.BeginDevice(ctx, wanted)
+	if err != nil {
+		return login{}, err
+	}
+	fmt.Fprintf(p.errs, "open  %s%s\nsign in there, and grant the key where the page shows the code %s\nwaiting for that, at most %d minutes …\n",
+		base, device.Page, device.UserCode, device.Life/60)
+	made, err := api.KeyOfDevice(ctx, device)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		err = domain.Errorf(domain.CodeTimeout, "nobody granted the key in time; start again with harvest login")
+	}
+	return login{Key: made.Key, ID: made.ID}, err
+}
+
+// keyByPassword makes a key by e-mail and password, asking for what is not given.
+func (p *program) keyByPassword(ctx context.Context, api *client.Client, in *bufio.Reader, email string, wanted client.NewKey) (login, error) {
+	if email == "" {
 		var err error
-		if o.email, err = p.line(in, "E-mail: "); err != nil {
+		if email, err = p.line(in, "E-mail: "); err != nil {
 			return login{}, err
 		}
 	}
@@ -90,15 +136,7 @@ func (p *program) obtainKey(ctx context.Context, base string, o loginOptions) (l
 	if err != nil {
 		return login{}, err
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "a machine without a name"
-	}
-	api := client.New(base, "", client.DefaultPatience)
-	defer api.Close()
-	made, err := api.KeyByPassword(ctx, o.email, password, client.NewKey{
-		Name: "harvest login on " + host, Scopes: domain.KeyScopes(), ExpiresInDays: o.days,
-	})
+	made, err := api.KeyByPassword(ctx, email, password, wanted)
 	return login{Key: made.Key, ID: made.ID}, err
 }
 

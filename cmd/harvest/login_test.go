@@ -15,8 +15,10 @@ import (
 
 // server is as much of a Harvest as a login needs.
 type loginServer struct {
-	mu   sync.Mutex
-	keys map[string]bool
+	mu    sync.Mutex
+	keys  map[string]bool
+	local bool // there are passwords
+	looks int  // for the key of the terminal
 }
 
 func (s *loginServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -36,6 +38,19 @@ func (s *loginServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		http.SetCookie(w, &http.Cookie{Name: "token", Value: "t"})
 		fmt.Fprint(w, `{"ok":true}`)
+	case "GET /auth/config":
+		fmt.Fprintf(w, `{"local_login":%t}`, s.local)
+	case "POST /auth/device":
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"device_code":"d","user_code":"BCDF-GHJK","verification_uri_complete":"/auth/device?user_code=BCDF-GHJK","expires_in":600,"interval":0}`)
+	case "POST /auth/device/token":
+		if s.looks++; s.looks < 3 {
+			w.WriteHeader(http.StatusAccepted)
+			fmt.Fprint(w, `{"status":"waiting"}`)
+			return
+		}
+		s.keys["hvk_1"] = true
+		fmt.Fprint(w, `{"id":"k1","key":"hvk_1"}`)
 	case "POST /auth/keys":
 		if cookie, err := r.Cookie("token"); err != nil || cookie.Value != "t" {
 			refuse()
@@ -60,7 +75,7 @@ func (s *loginServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	fake := &loginServer{keys: map[string]bool{}}
+	fake := &loginServer{keys: map[string]bool{}, local: true}
 	server := httptest.NewServer(fake)
 	defer server.Close()
 	dir := t.TempDir()
@@ -115,6 +130,16 @@ func TestLogin(t *testing.T) {
 	var kept logins
 	if err != nil || json.Unmarshal(text, &kept) != nil || len(kept.Servers) > 0 {
 		t.Errorf("kept: %s, %v", text, err)
+	}
+	fake.mu.Lock()
+	fake.local = false
+	fake.mu.Unlock()
+	said, code = run("", "login", server.URL)
+	if code != exitOK || !strings.Contains(said, server.URL+"/auth/device?user_code=BCDF-GHJK") || strings.Contains(said, "hvk_1") || fake.looks != 3 {
+		t.Errorf("in a browser: %d %s", code, said)
+	}
+	if said, code := run("", "logout"); code != exitOK || len(fake.keys) > 0 {
+		t.Errorf("logout: %d %s; left %v", code, said, fake.keys)
 	}
 	fake.mu.Lock()
 	fake.keys["hvk_given"] = true

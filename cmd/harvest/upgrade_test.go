@@ -98,9 +98,53 @@ func TestDatabasesOfReleasesAreUpgraded(t *testing.T) {
 			if after := r.repositories(t); !reflect.DeepEqual(asJSON(t, after), asJSON(t, before.Repositories)) {
 				t.Errorf("the repositories\nwere %s\n are %s", before.Repositories, after)
 			}
+			r.belongsToTheOwner(t, before.Turns)
 			r.opens(t, before.Turns[len(before.Turns)-1].Turn)
 			r.goesOn(t, before.Turns[0].Turn)
 		})
+	}
+}
+
+// belongsToTheOwner shows that all there was is the owner's own, and nobody else's.
+func (r *rig) belongsToTheOwner(t *testing.T, turns []saidTurn) {
+	t.Helper()
+	ask := func(key, path string) (int, string) {
+		return newVisitor(t, r.base).call(http.MethodGet, r.base+path, "", "Authorization: Bearer "+key)
+	}
+	if status, text := ask(r.token, "/auth/me"); status != http.StatusOK || !strings.Contains(text, `"id":"owner"`) || !strings.Contains(text, `"role":"admin"`) {
+		t.Errorf("the owner: %d %s", status, text)
+	}
+	ada, err := r.store.CreateUser(t.Context(), domain.NewUser{Email: "ada@example.com", Name: "ada", Provider: "local"})
+	if err != nil || ada.Role != domain.UserAdmin || !reflect.DeepEqual(ada.GroupIDs, []string{"everyone"}) {
+		t.Fatalf("the first to sign up: %+v, %v", ada, err)
+	}
+	_, key, err := r.store.CreateKey(t.Context(), domain.NewAPIKey{UserID: ada.ID, Name: "k", Scopes: domain.KeyScopes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list := ask(r.token, "/conversations")
+	if _, hers := ask(key, "/conversations"); strings.TrimSpace(hers) != "[]" {
+		t.Errorf("somebody new has conversations: %s", hers)
+	}
+	for _, turn := range turns {
+		if status, _ := ask(key, "/turns/"+turn.Turn.ID); status != http.StatusNotFound {
+			t.Errorf("somebody new sees the turn %s: %d", turn.Turn.ID, status)
+		}
+		id := turn.Turn.ConversationID
+		if id == "" {
+			continue
+		}
+		if status, _ := ask(key, "/conversations/"+id); status != http.StatusNotFound {
+			t.Errorf("somebody new sees the conversation %s: %d", id, status)
+		}
+		_, text := ask(r.token, "/conversations/"+id)
+		if !strings.Contains(list, `"id":"`+id+`"`) || !strings.Contains(text, turn.Turn.Query) || !strings.Contains(text, turn.Turn.Answer) {
+			t.Errorf("the conversation %s is not whole: %s in %s", id, text, list)
+		}
+	}
+	var elsewhere int
+	if err := r.pool.QueryRow(t.Context(), "select count(*) from turns where user_id <> 'owner' or project_id is not null").Scan(&elsewhere); err != nil || elsewhere != 0 {
+		t.Errorf("%d turns are not the owner's, %v", elsewhere, err)
 	}
 }
 

@@ -70,6 +70,15 @@ func (a Action) Event() NewEvent {
 	return e
 }
 
+// DecidedEvent tells that the action was decided, or that nobody did in time.
+func (a Action) DecidedEvent() NewEvent {
+	e := NewPayload(EventActionDecided, map[string]any{
+		"id": a.ID, "call_id": a.CallID, "status": a.Status, "decided_by": a.DecidedBy, "name": a.DecidedByName, "reason": a.Reason,
+	})
+	e.CallID = a.CallID
+	return e
+}
+
 // Decision is what a person decides about an action that is shown to them, or what an older
 // client reports of one that it ran itself.
 type Decision struct {
@@ -173,8 +182,7 @@ func (c ActionClaim) Open() bool { return c.Call.Status == CallPending || c.Call
 
 // ActionEnd is how an action whose call was claimed ends.
 type ActionEnd struct {
-	Call    ToolCall     // with its final status and its result
-	Status  ActionStatus // rejected, expired, applied, failed or unknown
-	Outcome string       // for people
-	Event   NewEvent
+	Call   ToolCall // with its final status and its result
+	Action Action   // with its final status, and what came of it as its Outcome
+	Event  NewEvent // the tool_result
 }

@@ -22,7 +22,7 @@ const (
 	EventToolResult    EventType = "tool_result"    // {id, name, preview, error, truncated}
 	EventQuestion      EventType = "question"       // {question, choices}
 	EventConfirmAction EventType = "confirm_action" // {id, call_id, name, input, description, nonce, hash, expires_at}
-	EventActionDecided EventType = "action_decided" // {id, status, decided_by, name, reason}
+	EventActionDecided EventType = "action_decided" // {id, call_id, status, decided_by, name, reason}; expired too
 	EventTitleUpdated  EventType = "title_updated"  // {title, conv_id}
 	EventRetry         EventType = "retry"          // {reason, message, wait_ms, discard}: drop the text since the last finished round
 	EventFailover      EventType = "failover"       // {from, to, reason}
@@ -36,8 +36,8 @@ const (
 	EventPresence            EventType = "presence"             // {users}
 	EventUserJoin            EventType = "user_join"            // {user_id, name, conv_id}
 	EventUserLeave           EventType = "user_leave"           // {user_id, name}
-	EventLock                EventType = "lock"                 // {by, user_id, conv_id, turn_id}: a turn has begun
-	EventUnlock              EventType = "unlock"               // {conv_id, turn_id, turn_seq}: it has ended, with that event of its own
+	EventLock                EventType = "lock"                 // {by, user_id, conv_id, turn_id}: a turn has begun, or goes on after its actions were decided
+	EventUnlock              EventType = "unlock"               // {conv_id, turn_id, turn_seq}: it has ended, with that event of its own; without turn_seq it waits for decisions
 	EventConversationCreated EventType = "conversation_created" // {conversation, conv_id}
 	EventConversationUpdated EventType = "conversation_updated" // {conv_id, updated_at}
 	EventConversationDeleted EventType = "conversation_deleted" // {conv_id}

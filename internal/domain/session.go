@@ -24,6 +24,7 @@ type SignedIn struct {
 	TokenLife   time.Duration
 	Session     string // renews the token, for SessionLife; "" where it stays as it is
 	SessionLife time.Duration
+	Next        string // the page that the person set out to; "" for none
 }
 
 // SignInWay is a provider by which people can sign in.
@@ -38,6 +39,7 @@ type SignInStart struct {
 	Provider   string
 	UserID     string // who is signed in already, and links the identity; "" for nobody
 	SetupToken string
+	Next       string // the page of ours to go on to afterwards; "" for none
 }
 
 // SignInEnd is a person who comes back from a provider.

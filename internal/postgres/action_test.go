@@ -51,6 +51,7 @@ func newPaused(t *testing.T) paused {
 		commit.Actions, commit.Events = append(commit.Actions, action), append(commit.Events, action.Event())
 		commit.Tools = append(commit.Tools, domain.ToolCall{ID: id, Name: "drop", Input: input, Asks: true, Status: domain.CallPending, Timeout: time.Second})
 	}
+	commit.Events = append(commit.Events, domain.NewPayload(domain.EventUnlock, map[string]string{"conv_id": "c"}))
 	if _, err := p.CommitModelCall(context.Background(), commit); err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +98,9 @@ func (p paused) claim(callID string) domain.ActionClaim {
 
 func (p paused) commit(c domain.ActionClaim, status domain.ActionStatus) error {
 	c.Call.Status, c.Call.Result = domain.CallDone, domain.ToolResult{Text: "did it"}
+	c.Action.Status, c.Action.Outcome = status, "did it"
 	return p.CommitAction(context.Background(), domain.ActionEnd{
-		Call: c.Call, Status: status, Outcome: "did it", Event: domain.NewPayload(domain.EventToolResult, map[string]string{"id": c.Call.ID}),
+		Call: c.Call, Action: c.Action, Event: domain.NewPayload(domain.EventToolResult, map[string]string{"id": c.Call.ID}),
 	})
 }
 
@@ -242,7 +244,7 @@ func TestActionsExpire(t *testing.T) {
 	t.Parallel()
 	p := newPaused(t)
 	p.exec("update actions set expires_at = now()")
-	for _, id := range []string{"c1", "c2"} {
+	for i, id := range []string{"c1", "c2"} {
 		c := p.claim(id)
 		if !c.Claimed || c.Action.Status != domain.ActionExpired {
 			t.Errorf("claimed as %+v", c)
@@ -250,8 +252,64 @@ func TestActionsExpire(t *testing.T) {
 		if err := p.commit(c, domain.ActionExpired); err != nil {
 			t.Fatal(err)
 		}
+		p.status([]domain.TurnStatus{domain.TurnWaiting, domain.TurnRunning}[i])
 	}
-	p.status(domain.TurnRunning)
+	p.told(`{"status":"expired","decided_by":""`, domain.EventActionDecided, domain.EventToolResult,
+		domain.EventActionDecided, domain.EventLock, domain.EventToolResult)
+}
+
+// told checks the events of the turn after it has paused, and what the first of them says.
+func (p paused) told(says string, want ...domain.EventType) {
+	p.Helper()
+	var types []domain.EventType
+	var first string
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	defer stop()
+	past := false
+	for e, err := range p.Follow(ctx, p.turn.ID, domain.Cursor{}) {
+		if err != nil {
+			p.Fatal(err)
+		}
+		if past {
+			types = append(types, e.Type)
+		}
+		if past && first == "" {
+			first = string(e.Payload)
+		}
+		past = past || e.Type == domain.EventUnlock
+		if len(types) == len(want) {
+			break
+		}
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(first), &got); err != nil || !slices.Equal(types, want) {
+		p.Errorf("after the pause came %v, want %v (%v)", types, want, err)
+	}
+	var parts map[string]any
+	if err := json.Unmarshal([]byte(says+"}"), &parts); err != nil {
+		p.Fatal(err)
+	}
+	for name, value := range parts {
+		if got[name] != value {
+			p.Errorf("the first event is %s, want %s", first, says)
+		}
+	}
+}
+
+// The last decision lets the turn go on, and locks its conversation again.
+func TestADecisionIsTold(t *testing.T) {
+	t.Parallel()
+	p := newPaused(t)
+	for i, id := range []string{"a1", "a2"} {
+		if err := p.decide(grace, p.decision(id, domain.ActionRejected)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.commit(p.claim([]string{"c1", "c2"}[i]), domain.ActionRejected); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.told(`{"status":"rejected","decided_by":"grace","name":"grace","id":"a1","call_id":"c1"`, domain.EventActionDecided, domain.EventToolResult,
+		domain.EventActionDecided, domain.EventLock, domain.EventToolResult)
 }
 
 // The end of a turn ends its actions; what was begun is unknown.
@@ -323,3 +381,40 @@ func TestConfirmSettings(t *testing.T) {
 }
 
 func asError(err error, into **domain.Error) bool { return errors.As(err, into) }
+
+// A conversation shows its actions as they stand, from the moment that they wait.
+func TestActionsInAConversation(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	p := newPaused(t)
+	chain := func(status domain.TurnStatus) []domain.ChainEntry {
+		t.Helper()
+		c, err := p.Conversation(ctx, "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := p.Entries(ctx, c, "")
+		if err != nil || len(entries) != 2 || entries[1].Status != status || len(entries[1].Chain) != 2 {
+			t.Fatalf("entries %+v, %v", entries, err)
+		}
+		return entries[1].Chain
+	}
+	stand := func(list []domain.ChainEntry) (all []string) {
+		for _, e := range list {
+			all = append(all, strings.Join([]string{e.ID, e.Status, e.Action.DecidedByName, e.Action.Nonce, e.ResultText}, "|"))
+		}
+		return all
+	}
+	same(t, "while they wait", []string{"a1|pending||nonce-c1|", "a2|pending||nonce-c2|"}, stand(chain(domain.TurnWaiting)))
+	if err := p.decide(grace, p.decision("a1", domain.ActionApproved), p.decision("a2", domain.ActionRejected)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "decided", []string{"a1|approved|grace||", "a2|rejected|grace||"}, stand(chain(domain.TurnRunning)))
+	begun := p.claim("c1")
+	same(t, "begun", []string{"a1|applying|grace||", "a2|rejected|grace||"}, stand(chain(domain.TurnRunning)))
+	if err := p.commit(begun, domain.ActionApplied); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, p.Store, domain.TurnEnd{TurnID: p.turn.ID, Status: domain.TurnDone, Reason: domain.EndAnswered, Answer: "It is gone."})
+	same(t, "in the end", []string{"a1|applied|grace||did it", "a2|rejected|grace||"}, stand(chain(domain.TurnDone)))
+}

@@ -76,7 +76,7 @@ func (s *Store) Decide(ctx context.Context, who domain.Actor, decisions []domain
 			if events[a.TurnID] == nil {
 				turns = append(turns, a.TurnID)
 			}
-			decided, events[a.TurnID] = append(decided, a), append(events[a.TurnID], decidedEvent(a))
+			decided, events[a.TurnID] = append(decided, a), append(events[a.TurnID], a.DecidedEvent())
 		}
 		for _, turn := range turns {
 			tell, err := s.resume(ctx, tx, turn, events[turn])
@@ -152,34 +152,36 @@ func (at decidable) refuse(d domain.Decision) error {
 	return nil
 }
 
-func decidedEvent(a domain.Action) domain.NewEvent {
-	e := domain.NewPayload(domain.EventActionDecided, map[string]any{
-		"id": a.ID, "status": a.Status, "decided_by": a.DecidedBy, "name": a.DecidedByName, "reason": a.Reason,
-	})
-	e.CallID = a.CallID
-	return e
-}
-
 // resume appends the events of a turn's decisions, and lets the turn go on where it waits for
 // no other; tell is to be called after the commit.
 func (s *Store) resume(ctx context.Context, tx pgx.Tx, turnID string, events []domain.NewEvent) (tell func(), err error) {
-	var conversation, user, name string
-	err = tx.QueryRow(ctx, sqlResume, pgx.NamedArgs{"turn": turnID}).Scan(&conversation, &user, &name)
-	if err != nil && !noRows(err) {
-		return nil, fmt.Errorf("resume turn %s: %w", turnID, err)
+	locked, err := goOn(ctx, tx, turnID)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && conversation != "" {
-		events = append(events, domain.NewPayload(domain.EventLock, map[string]string{
-			"by": name, "user_id": user, "conv_id": conversation, "turn_id": turnID,
-		}))
-	}
-	b := newBatch(turnID, 0, events, nil)
+	b := newBatch(turnID, 0, append(events, locked...), nil)
 	var last int64
 	var at time.Time
 	if err := tx.QueryRow(ctx, sqlAppend, b.args).Scan(&last, &at); err != nil {
 		return nil, fmt.Errorf("tell of decisions in turn %s: %w", turnID, err)
 	}
 	return func() { s.tell(b.messages(last, at)...) }, nil
+}
+
+// goOn lets a turn go on that waits for no decision any more, and gives the event that tells
+// of it: its conversation is locked again. The turn's log must be locked.
+func goOn(ctx context.Context, tx pgx.Tx, turnID string) ([]domain.NewEvent, error) {
+	var conversation, user, name string
+	err := tx.QueryRow(ctx, sqlResume, pgx.NamedArgs{"turn": turnID}).Scan(&conversation, &user, &name)
+	if err != nil && !noRows(err) {
+		return nil, fmt.Errorf("resume turn %s: %w", turnID, err)
+	}
+	if err != nil || conversation == "" {
+		return nil, nil
+	}
+	return []domain.NewEvent{domain.NewPayload(domain.EventLock, map[string]string{
+		"by": name, "user_id": user, "conv_id": conversation, "turn_id": turnID,
+	})}, nil
 }
 
 // NotePerformed records that a person did by an ordinary route what a call of the tool with

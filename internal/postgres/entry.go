@@ -34,6 +34,14 @@ where e.subject_id = any(@turns::text[]) and e.closed
   and e.type in ('thinking_delta', 'text_delta', 'tool_call', 'tool_result', 'confirm_action', 'retry', 'failover')
 order by e.subject_id, e.subject_seq`)
 
+	sqlTurnsActions = statement("read the actions of turns", `
+select`+actionColumns+` from actions a where a.turn_id = any(@turns::text[]) order by a.turn_id, a.id`)
+
+	// A turn that has asked is shown before it has an answer: somebody is to decide.
+	sqlAskingTurn = statement("read a turn that has asked", `
+select t.id, t.status, t.created_at, t.tool_calls_made, t.provider_used from turns t
+where t.id = @turn and t.ended_at is null and exists (select from actions a where a.turn_id = t.id)`)
+
 	sqlMessage = statement("read a message", `
 select m.content, coalesce(c.project_id, ''), c.user_id
 from messages m join conversations c on c.id = m.conversation_id where m.id = @message and m.conversation_id = @conversation`)
@@ -49,32 +57,75 @@ func (s *Store) Entries(ctx context.Context, c domain.Conversation, messageID st
 	if err != nil {
 		return nil, failed("read the messages of conversation "+c.ID, err)
 	}
+	if messageID == c.HeadID && c.ActiveTurnID != "" {
+		if entries, err = s.withAsking(ctx, entries, c.ActiveTurnID); err != nil {
+			return nil, failed("read what turn "+c.ActiveTurnID+" has asked", err)
+		}
+	}
+	if err := s.rebuildChains(ctx, entries); err != nil {
+		return nil, failed("read what the turns of conversation "+c.ID+" did", err)
+	}
+	owner, room := feedOf(c.ProjectID, c.CreatedBy), int64(maxInline)
+	list := make([]domain.Entry, len(entries))
+	for i, e := range entries {
+		if err := s.inline(ctx, owner, e.files, &room); err != nil {
+			return nil, err
+		}
+		e.Attachments = e.shown()
+		list[i] = e.Entry
+	}
+	return list, nil
+}
+
+// rebuildChains fills in what was done for each answer.
+func (s *Store) rebuildChains(ctx context.Context, entries []storedEntry) error {
 	var turns []string
 	for _, e := range entries {
 		if e.Role == domain.RoleAssistant && e.TurnID != "" {
 			turns = append(turns, e.TurnID)
 		}
 	}
+	if len(turns) == 0 {
+		return nil
+	}
 	chains, err := s.chains(ctx, turns)
 	if err != nil {
-		return nil, failed("read what the turns of conversation "+c.ID+" did", err)
+		return err
 	}
-	owner, room := feedOf(c.ProjectID, c.CreatedBy), int64(maxInline)
+	actions, err := s.actions(ctx, sqlTurnsActions, pgx.NamedArgs{"turns": turns})
+	if err != nil {
+		return err
+	}
+	asked := map[string][]domain.Action{}
+	for _, a := range actions {
+		asked[a.TurnID] = append(asked[a.TurnID], a)
+	}
 	for i := range entries {
-		e := &entries[i]
-		if e.Role == domain.RoleAssistant {
-			e.Chain = domain.Chain(chains[e.TurnID])
+		if e := &entries[i]; e.Role == domain.RoleAssistant {
+			e.Chain = domain.Chain(chains[e.TurnID], asked[e.TurnID])
 		}
-		if err := s.inline(ctx, owner, e.files, &room); err != nil {
+	}
+	return nil
+}
+
+// withAsking adds the answer that a turn is about to give, where it has asked for approval.
+func (s *Store) withAsking(ctx context.Context, entries []storedEntry, turnID string) ([]storedEntry, error) {
+	var provider []byte
+	e := storedEntry{Entry: domain.Entry{Role: domain.RoleAssistant}}
+	err := s.pool.QueryRow(ctx, sqlAskingTurn, pgx.NamedArgs{"turn": turnID}).Scan(&e.TurnID, &e.Status, &e.At, &e.ToolCallsMade, &provider)
+	if noRows(err) {
+		return entries, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.ID, e.At = replyID(e.TurnID), e.At.UTC()
+	if len(provider) > 0 {
+		if err := json.Unmarshal(provider, &e.Provider); err != nil {
 			return nil, err
 		}
-		e.Attachments = e.shown()
 	}
-	list := make([]domain.Entry, len(entries))
-	for i, e := range entries {
-		list[i] = e.Entry
-	}
-	return list, nil
+	return append(entries, e), nil
 }
 
 // storedEntry is an entry with the names of its attachments' bytes.
@@ -172,9 +223,6 @@ func (s *Store) inline(ctx context.Context, owner string, files []storedFile, ro
 // chains gives the logs of turns as far as a chain needs them.
 func (s *Store) chains(ctx context.Context, turns []string) (map[string][]domain.Event, error) {
 	logs := map[string][]domain.Event{}
-	if len(turns) == 0 {
-		return logs, nil
-	}
 	rows, err := s.pool.Query(ctx, sqlChains, pgx.NamedArgs{"turns": turns})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/tern/v2/migrate"
@@ -12,6 +13,12 @@ import (
 
 // Statements gives every SQL statement by name.
 func Statements() map[string]string { return statements }
+
+// MigrateBy migrates by files that a test changes.
+func MigrateBy(ctx context.Context, dsn string, files fs.FS) error { return migrateBy(ctx, dsn, files) }
+
+// MigrationFiles are the files that Migrate goes by.
+func MigrationFiles() fs.FS { return migrationFiles }
 
 // MigrateTo brings a schema to the state after the migration of that number.
 func MigrateTo(ctx context.Context, conn *pgx.Conn, schema string, number int32) error {

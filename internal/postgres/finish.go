@@ -186,10 +186,13 @@ func finishBatch(turn domain.Turn, end domain.TurnEnd) (*batch, error) {
 	return newBatch(turn.ID, 0, events, pgx.NamedArgs{
 		"ends": true, "status": string(turn.Status), "reason": string(turn.Reason), "answer": turn.Answer, "sources": string(sources),
 		"question": question, "error_code": string(turn.ErrorCode), "error": turn.Error,
-		"message": "reply-" + turn.ID, "content": string(content), "body": reply, "characters": utf8.RuneCountInString(reply),
+		"message": replyID(turn.ID), "content": string(content), "body": reply, "characters": utf8.RuneCountInString(reply),
 		"undone_begun": undoneBegun, "undone_waiting": undoneWaiting,
 	}), nil
 }
+
+// replyID is the id of the message that a turn's outcome becomes.
+func replyID(turnID string) string { return "reply-" + turnID }
 
 // replyText is what the history holds of a turn's outcome: without an answer, why there is none.
 func replyText(turn domain.Turn) string {

@@ -129,7 +129,7 @@ func (s *Service) Begin(_ context.Context, start domain.SignInStart) (address, k
 	claims := &stateClaims{
 		RegisteredClaims: s.states.registered(stateLife),
 		Provider:         p.Name, State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(),
-		Link: start.UserID, Setup: s.setUp(start.SetupToken),
+		Link: start.UserID, Setup: s.setUp(start.SetupToken), Next: start.Next,
 	}
 	if keep, err = s.states.sign(claims); err != nil {
 		return "", "", err
@@ -165,7 +165,9 @@ func (s *Service) Finish(ctx context.Context, end domain.SignInEnd) (domain.Sign
 	if err != nil {
 		return domain.SignedIn{}, err
 	}
-	return s.begin(ctx, userID)
+	in, err := s.begin(ctx, userID)
+	in.Next = claims.Next
+	return in, err
 }
 
 // profile is what a provider says of a person.

@@ -40,6 +40,10 @@ type Store interface {
 	SessionActor(ctx context.Context, id, userID string) (domain.Actor, error)
 	RenewSession(ctx context.Context, hash []byte, life, longest time.Duration) (id, userID string, err error)
 	EndSession(ctx context.Context, id string, hash []byte) error
+	CreateDevice(ctx context.Context, userCode string, hash []byte, d domain.NewDevice, life time.Duration) error
+	Device(ctx context.Context, userCode string) (domain.Device, error)
+	DecideDevice(ctx context.Context, d domain.DeviceDecision) error
+	RedeemDevice(ctx context.Context, hash []byte) (key domain.APIKey, text string, err error)
 	CountAttempt(ctx context.Context, subject string, window time.Duration) (count int, left time.Duration, err error)
 	ForgetAttempts(ctx context.Context, account, address string) error
 }

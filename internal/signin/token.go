@@ -67,4 +67,5 @@ type stateClaims struct {
 	Verifier string `json:"verifier"`       // of PKCE
 	Link     string `json:"link,omitempty"` // the person who links the identity
 	Setup    bool   `json:"setup,omitempty"`
+	Next     string `json:"next,omitempty"` // the page to go on to
 }

@@ -24,6 +24,9 @@ func (t *Turn) showAction(kind domain.EventType, event Event) error {
 	t.steps = true
 	if kind == domain.EventActionDecided {
 		text := string(action.Status) + " by " + action.Name
+		if action.Status == domain.ActionExpired {
+			text = "nobody decided in time; it is not run"
+		}
 		if action.Reason != "" {
 			text += ": " + action.Reason
 		}
