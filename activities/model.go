@@ -29,6 +29,8 @@ type ModelStore interface {
 	CutBlocks(ctx context.Context, claim domain.CallClaim, blocks []domain.ClosedBlock) error
 	// ConfirmSettings gives what holds for the actions of a project.
 	ConfirmSettings(ctx context.Context, projectID string) (domain.ConfirmSettings, error)
+	// KeepDocument stores what was read of a document that is attached in the turn's conversation.
+	KeepDocument(ctx context.Context, turn domain.Turn, document []byte, text domain.DocumentText) error
 	// FailModelCall ends an attempt; failures counts what the provider refused.
 	FailModelCall(ctx context.Context, claim domain.CallClaim, failures int, events ...domain.NewEvent) error
 }
@@ -64,6 +66,8 @@ type Model struct {
 	Secrets Vault // nil for none
 	// Memories finds what a turn of a project is reminded of; nil for nothing.
 	Memories Memories
+	// Documents reads attached PDF files; nil leaves them to models that open them.
+	Documents Documents
 }
 
 // Memories finds notes.
@@ -88,6 +92,10 @@ func (a *Model) Generate(ctx context.Context, in workflows.GenerateInput) (workf
 	if err != nil {
 		return workflows.Generated{}, err
 	}
+	unread, err := a.readDocuments(ctx, &d)
+	if err != nil {
+		return workflows.Generated{}, err
+	}
 	req := request(d, in, a.Tools.Specs(), notes)
 	req, claim, err := a.claim(ctx, d, req, fmt.Sprintf("m%d", in.Round), in.Round)
 	switch domain.CodeOf(err) {
@@ -101,6 +109,9 @@ func (a *Model) Generate(ctx context.Context, in workflows.GenerateInput) (workf
 	}
 	if claim.Outcome != nil {
 		return readOutcome[workflows.Generated](claim)
+	}
+	if claim, err = a.tellNotes(ctx, claim, unread); err != nil {
+		return workflows.Generated{}, err
 	}
 	return a.round(ctx, d, in, req, claim)
 }

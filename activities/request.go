@@ -136,6 +136,9 @@ func transcript(messages []domain.Message) string {
 				fmt.Fprintf(&out, "%s gave: %s\n\n", b.Tool, b.Text)
 			case domain.BlockMedia:
 				fmt.Fprintf(&out, "%s attached %s\n\n", m.Role, b.Name)
+				if b.Document != nil && b.Document.Text != "" {
+					fmt.Fprintf(&out, "Its text:\n\n%s\n\n", b.Document.Text)
+				}
 			}
 		}
 	}

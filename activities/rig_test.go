@@ -41,7 +41,9 @@ type rig struct {
 	probes map[string]*probe
 	code   code
 	seen   *requests
-	stored func(domain.TextFlush) // is told of each flush; nil for nobody
+	// documents reads attached PDF files; nil for nobody
+	documents activities.Documents
+	stored    func(domain.TextFlush) // is told of each flush; nil for nobody
 
 	scripts []scripted.Script
 	price   float64 // per million tokens
@@ -243,7 +245,7 @@ func (r *rig) run(id string) (domain.Turn, []domain.Event) {
 	worker.RegisterWorkflows(env)
 	worker.RegisterActivities(env, worker.Activities{
 		Turn:  &activities.Turn{Store: r.store, Sources: r.code, Symbols: r.code},
-		Model: &activities.Model{Store: flushes{r.store, r.stored}, Models: r.chain, Tools: r.box, Memories: library.NewMemories(r.store), Budgets: r.budget},
+		Model: &activities.Model{Store: flushes{r.store, r.stored}, Models: r.chain, Tools: r.box, Memories: library.NewMemories(r.store), Documents: r.documents, Budgets: r.budget},
 		Tool:  &activities.Tool{Store: r.store, Tools: r.box}, Action: &activities.Action{Store: r.store, Tools: r.box},
 	})
 	env.ExecuteWorkflow(workflows.TurnQuery.Name, workflows.TurnInput{TurnID: id, Limits: r.limits})

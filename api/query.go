@@ -15,7 +15,7 @@ import (
 const (
 	turnIDHeader    = "X-Turn-Id"
 	attachmentBytes = 30 << 20 // of all attachments, decoded
-	maxAttachments  = 100
+	maxAttachments  = 20
 	maxQueryBytes   = 1 << 20
 	maxNames        = 1000
 	maxNameBytes    = 500

@@ -255,6 +255,8 @@ func TestBodyLimits(t *testing.T) {
 		{"attachments", "/query", attachment(10<<20, 10<<20, 10<<20), 200},
 		{"attachment beyond", "/query", attachment(10<<20 + 1), 413},
 		{"attachments beyond", "/query", attachment(10<<20, 10<<20, 10<<20, 3), 413},
+		{"twenty attachments", "/query", attachment(slices.Repeat([]int{1}, 20)...), 200},
+		{"too many attachments", "/query", attachment(slices.Repeat([]int{1}, 21)...), 400},
 		{"long query", "/query", `{"query":"` + strings.Repeat("x", 1<<20+1) + `"}`, 413},
 	}
 	for _, c := range cases {

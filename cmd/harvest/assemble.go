@@ -178,7 +178,7 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 		Client: a.temporal, Queues: a.queues, Log: a.log, Serve: serve, OnFatal: onFatal,
 		Activities: worker.Activities{
 			Turn:      &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
-			Model:     &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Memories: a.memories, Budgets: budgets},
+			Model:     &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Memories: a.memories, Documents: a.documents(), Budgets: budgets},
 			Tool:      &activities.Tool{Store: a.store, Tools: a.tools},
 			Action:    &activities.Action{Store: a.store, Tools: a.tools},
 			Afterword: &activities.Afterword{Store: a.store, Models: a.chain},

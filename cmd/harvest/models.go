@@ -30,7 +30,7 @@ func modelConfig(b config.LLM) llm.Config {
 		Script: b.Script, Priority: b.Priority, MaxRetries: b.MaxRetries, Timeout: b.Timeout(), ExposeToUI: b.ExposeToUI,
 		Models: b.Models, PriceInput: b.PriceInput, PriceOutput: b.PriceOutput,
 		PriceCachedInput: b.PriceCachedInput, PriceCacheWrite: b.PriceCacheWrite,
-		ContextTokens: b.ContextWindow, MaxTokens: b.MaxTokens,
+		ContextTokens: b.ContextWindow, MaxTokens: b.MaxTokens, Images: b.Images,
 	}
 	for _, code := range b.FailoverOn {
 		c.FailoverOn = append(c.FailoverOn, domain.Code(code))

@@ -47,6 +47,7 @@ var rules = []rule{
 	{room: "internal/secrets", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/config", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/obs", own: []string{"internal/domain"}, others: []string{"*"}},
+	{room: "internal/pdftext", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/signin", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/sse", own: []string{"internal/domain"}},
 	{room: "internal/embedded", own: []string{"internal/domain"}, others: []string{"*"}},

@@ -161,6 +161,7 @@ type LLM struct {
 	PriceOutput      float64  `toml:"price_output" min:"0"`                                            // per million tokens
 	ContextWindow    int      `toml:"context_window" min:"0"`                                          // tokens; 0: the model's, where known
 	MaxTokens        int      `toml:"max_tokens" min:"0"`                                              // longest answer; 0: the provider's default
+	Images           *bool    `toml:"images"`                                                          // whether the models see images; nil: yes, save behind an openai-compatible address that isn't OpenAI's
 	Script           string   `toml:"script"`                                                          // scripted only: the file to play
 }
 

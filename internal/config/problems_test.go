@@ -36,7 +36,7 @@ var problemCases = []struct {
 	}},
 	{"inline and dotted", "llm = [\n {provider = \"offline\"},\n {provider = 1, x.y = 2},\n]\nserver.port = \"a\"\n", []string{
 		`f.toml:3: llm[1].provider: must be a string, not a whole number`,
-		`f.toml:3: llm[1].x: unknown key; known here: provider, model, api_key, base_url, id, priority, timeout_secs, max_retries, expose_to_ui, name, models, failover_on, price_input, price_cached_input, price_cache_write, price_output, context_window, max_tokens, script`,
+		`f.toml:3: llm[1].x: unknown key; known here: provider, model, api_key, base_url, id, priority, timeout_secs, max_retries, expose_to_ui, name, models, failover_on, price_input, price_cached_input, price_cache_write, price_output, context_window, max_tokens, images, script`,
 		`f.toml:5: server.port: must be a whole number, not a string`,
 	}},
 	{"required", "[auth]\nallow_local_login = \"yes\"\n[auth.google]\nclient_id = \"\"\n[[llm]]\nprovider = \"anthropic\"\n[[llm]]\nprovider = \"scripted\"\n", []string{

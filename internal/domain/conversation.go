@@ -59,6 +59,7 @@ type File struct {
 	Size       int64  `json:"size"`
 	Data       []byte `json:"data,omitempty"`        // absent where the message holds too much
 	PreviewURL string `json:"preview_url,omitempty"` // where its bytes are served
+	Note       string `json:"note,omitempty"`        // why models don't get its text, for people
 }
 
 // ConversationPath is where a conversation stands in the API.

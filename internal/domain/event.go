@@ -13,24 +13,25 @@ type EventType string
 
 // The types of events. The union of the contract's tables and our additions.
 const (
-	EventUserMessage   EventType = "user_message"   // {query, username, attachments, turn_id, conv_id}
-	EventIntent        EventType = "intent"         // {mode}
-	EventPhase         EventType = "phase"          // {label}
-	EventThinkingDelta EventType = "thinking_delta" // {text}; a block
-	EventTextDelta     EventType = "text_delta"     // {text}; a block
-	EventToolCall      EventType = "tool_call"      // {id, name, input, description, input_bytes}: the last where the input is cut
-	EventToolResult    EventType = "tool_result"    // {id, name, preview, error, truncated}
-	EventQuestion      EventType = "question"       // {question, choices}
-	EventConfirmAction EventType = "confirm_action" // {id, call_id, name, input, description, nonce, hash, expires_at}
-	EventActionDecided EventType = "action_decided" // {id, call_id, status, decided_by, name, reason}; expired too
-	EventTitleUpdated  EventType = "title_updated"  // {title, conv_id}
-	EventRetry         EventType = "retry"          // {reason, message, wait_ms, discard}: drop the text since the last finished round
-	EventFailover      EventType = "failover"       // {from, to, reason}
-	EventCompacted     EventType = "compacted"      // {messages, characters, summary_characters}
-	EventTrimmed       EventType = "trimmed"        // {message, events}: so many events before the next are no longer kept; never stored
-	EventDone          EventType = "done"           // terminal: see Turn.EndEvent
-	EventError         EventType = "error"          // terminal: as done, with {message, code}
-	EventCanceled      EventType = "canceled"       // terminal: as done, with {message}; of an ingestion as ingest_done
+	EventUserMessage    EventType = "user_message"    // {query, username, attachments, turn_id, conv_id}
+	EventIntent         EventType = "intent"          // {mode}
+	EventPhase          EventType = "phase"           // {label}
+	EventThinkingDelta  EventType = "thinking_delta"  // {text}; a block
+	EventTextDelta      EventType = "text_delta"      // {text}; a block
+	EventToolCall       EventType = "tool_call"       // {id, name, input, description, input_bytes}: the last where the input is cut
+	EventToolResult     EventType = "tool_result"     // {id, name, preview, error, truncated}
+	EventQuestion       EventType = "question"        // {question, choices}
+	EventConfirmAction  EventType = "confirm_action"  // {id, call_id, name, input, description, nonce, hash, expires_at}
+	EventActionDecided  EventType = "action_decided"  // {id, call_id, status, decided_by, name, reason}; expired too
+	EventTitleUpdated   EventType = "title_updated"   // {title, conv_id}
+	EventAttachmentNote EventType = "attachment_note" // {name, problem, note}: models don't get the text of an attachment
+	EventRetry          EventType = "retry"           // {reason, message, wait_ms, discard}: drop the text since the last finished round
+	EventFailover       EventType = "failover"        // {from, to, reason}
+	EventCompacted      EventType = "compacted"       // {messages, characters, summary_characters}
+	EventTrimmed        EventType = "trimmed"         // {message, events}: so many events before the next are no longer kept; never stored
+	EventDone           EventType = "done"            // terminal: see Turn.EndEvent
+	EventError          EventType = "error"           // terminal: as done, with {message, code}
+	EventCanceled       EventType = "canceled"        // terminal: as done, with {message}; of an ingestion as ingest_done
 
 	// Events of a project's feed beside those of its turns. The first three are never stored.
 	EventPresence            EventType = "presence"             // {users}

@@ -52,6 +52,8 @@ type Block struct {
 	MimeType string `json:"mime_type,omitempty"` // media
 	Name     string `json:"name,omitempty"`      // media: file name
 	Data     []byte `json:"data,omitempty"`      // media
+
+	Document *DocumentText `json:"-"` // media: what was read of a PDF; nil where nobody tried
 }
 
 // MalformedInput is the field that holds a tool call's input where the model did not write a

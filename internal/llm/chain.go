@@ -114,7 +114,8 @@ func (c *Chain) Stream(ctx context.Context, sel domain.ProviderSelection, req do
 	var failed error // the failure to report where no provider answers
 	var left candidate
 	for _, next := range order {
-		if err := next.Config.fits(withModel(req, next.model)); err != nil {
+		readable := next.Config.readable(withModel(req, next.model))
+		if err := next.Config.fits(readable); err != nil {
 			if failed == nil {
 				return domain.ModelResponse{}, err
 			}
@@ -125,7 +126,7 @@ func (c *Chain) Stream(ctx context.Context, sel domain.ProviderSelection, req do
 				return domain.ModelResponse{}, err
 			}
 		}
-		response, err := next.call(ctx, req, sink)
+		response, err := next.call(ctx, readable, sink)
 		if err == nil {
 			return response, nil
 		}
@@ -137,9 +138,8 @@ func (c *Chain) Stream(ctx context.Context, sel domain.ProviderSelection, req do
 	return domain.ModelResponse{}, failed
 }
 
-// call makes the call at one provider.
+// call makes the call at one provider, which can read the request.
 func (c candidate) call(ctx context.Context, req domain.ModelRequest, sink domain.ModelSink) (domain.ModelResponse, error) {
-	req = withModel(req, c.model)
 	req.Messages = settle(req.Messages)
 	req.MaxTokens = c.Config.within(req.MaxTokens)
 	response, err := c.Provider.Stream(ctx, req, sink.Delta)

@@ -52,6 +52,10 @@ type Config struct {
 
 	ContextTokens int // the model's window, input and answer; 0 for the kind's usual one
 	MaxTokens     int // the longest answer; 0 for the kind's usual one
+
+	// Images says whether the models see images; nil for the kind's usual: all do, save those
+	// behind another address than OpenAI's own, of which nothing is known.
+	Images *bool
 }
 
 // windows are the context windows that each kind's current models have at the least.

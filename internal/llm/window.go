@@ -45,10 +45,13 @@ func mediaSize(b domain.Block) int {
 	if strings.HasPrefix(b.MimeType, "text/") {
 		return textTokens(string(b.Data))
 	}
-	if b.MimeType == "application/pdf" {
+	if b.MimeType != domain.PDFType {
+		return mediaTokens
+	}
+	if b.Document == nil || b.Document.Pages == 0 {
 		return mediaTokens * (1 + len(b.Data)/pageBytes)
 	}
-	return mediaTokens
+	return mediaTokens*b.Document.Pages + textTokens(b.Document.Text) // services read pages as both
 }
 
 // fits reports, by name, that req is too large for the provider of c.

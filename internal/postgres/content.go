@@ -51,6 +51,11 @@ func (s *Store) blocks(ctx context.Context, owner string, content []byte) ([]dom
 			return nil, fmt.Errorf("read attachment %q: %w", b.Name, err)
 		}
 		blocks[i].Data = data
+		if b.MimeType == domain.PDFType {
+			if blocks[i].Document, err = s.document(ctx, owner, b.Ref.SHA256); err != nil {
+				return nil, fmt.Errorf("read attachment %q: %w", b.Name, err)
+			}
+		}
 	}
 	return blocks, nil
 }

@@ -66,6 +66,9 @@ func (s *Store) Entries(ctx context.Context, c domain.Conversation, messageID st
 		return nil, failed("read what the turns of conversation "+c.ID+" did", err)
 	}
 	owner, room := feedOf(c.ProjectID, c.CreatedBy), int64(maxInline)
+	if err := s.noteProblems(ctx, owner, entries); err != nil {
+		return nil, err
+	}
 	list := make([]domain.Entry, len(entries))
 	for i, e := range entries {
 		if err := s.inline(ctx, owner, e.files, &room); err != nil {

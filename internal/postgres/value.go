@@ -39,7 +39,7 @@ var (
 insert into large_values (owner, sha256, size, body) values (@owner, @sha256, @size, @body)
 on conflict (owner, sha256) do update set unused_since = null`)  // locks it against its removal
 	sqlSealedWith = statement("count sealed values by key", `
-with sealed as (select body from large_values union all select sealed from repository_credentials)
+with sealed as (select body from large_values union all select sealed from repository_credentials union all select body from document_texts)
 select encode(substring(body from 2 for get_byte(body, 0)), 'escape'), count(*) from sealed where length(body) > 0 group by 1`)
 
 	sqlUseValue = statement("use a value", `

@@ -75,7 +75,7 @@ func (t *Turn) Show(kind domain.EventType, event Event) error {
 		return t.showText(event)
 	case domain.EventThinkingDelta:
 		t.set(func() { t.doing = "thinking" })
-	case domain.EventIntent, domain.EventPhase, domain.EventRetry, domain.EventFailover, domain.EventCompacted, domain.EventTrimmed:
+	case domain.EventIntent, domain.EventPhase, domain.EventRetry, domain.EventFailover, domain.EventCompacted, domain.EventTrimmed, domain.EventAttachmentNote:
 		return t.showNote(kind, event)
 	case domain.EventToolCall:
 		return t.showCall(event)

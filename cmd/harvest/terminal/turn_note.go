@@ -24,12 +24,17 @@ func (t *Turn) showNote(kind domain.EventType, event Event) error {
 	var note struct {
 		Mode  string `json:"mode"`
 		Label string `json:"label"`
+		Note  string `json:"note"`
 	}
 	if err := event.Decode(&note); err != nil {
 		return err
 	}
-	if kind == domain.EventIntent {
+	switch kind {
+	case domain.EventIntent:
 		t.set(func() { t.doing = "thinking about a " + note.Mode + " question" })
+		return nil
+	case domain.EventAttachmentNote:
+		t.note(Yellow, "!", "!", domain.Visible(note.Note))
 		return nil
 	}
 	t.showPhase(note.Label)

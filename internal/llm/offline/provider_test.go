@@ -214,6 +214,26 @@ func TestEmptyQuestionIsAskedBack(t *testing.T) {
 	}
 }
 
+func TestAttachedTextIsNoQuestion(t *testing.T) {
+	t.Parallel()
+	asked := ask("where is Serve")
+	asked.Blocks = append(asked.Blocks, domain.Block{Type: domain.BlockText, Text: "\n\nAttached file notes.md:\n\nwho calls Close"})
+	response, err := offline.New("").Stream(t.Context(),
+		domain.ModelRequest{Messages: []domain.Message{asked}, Tools: []domain.ToolSpec{{Name: "search_symbols"}, {Name: "find_callers"}}},
+		func(domain.ModelDelta) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range response.ToolCalls() {
+		if !strings.Contains(strings.ToLower(string(call.Input)), "serv") {
+			t.Errorf("looked for %s %s", call.Tool, call.Input)
+		}
+	}
+	if len(response.ToolCalls()) == 0 {
+		t.Error("looked for nothing")
+	}
+}
+
 func TestCallsWithoutTools(t *testing.T) {
 	t.Parallel()
 	askUser := []domain.ToolSpec{{Name: tools.AskUserName}}

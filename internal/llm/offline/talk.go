@@ -76,12 +76,12 @@ func read(messages []domain.Message) talk {
 }
 
 // spoken gives what a person wrote in a message. Messages of one role may have been joined,
-// and summaries of what went before stand among them.
+// and summaries of what went before and the texts of attachments stand among them.
 func spoken(m domain.Message) []string {
 	var said []string
 	for _, b := range m.Blocks {
 		text := strings.TrimSpace(b.Text)
-		if b.Type == domain.BlockText && text != "" && !strings.HasPrefix(text, "Summary of ") {
+		if b.Type == domain.BlockText && text != "" && !strings.HasPrefix(text, "Summary of ") && !strings.HasPrefix(text, "Attached file ") {
 			said = append(said, text)
 		}
 	}
