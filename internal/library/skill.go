@@ -54,8 +54,9 @@ func Seeds() ([]domain.Skill, error) {
 	return seeds, nil
 }
 
-// Seed puts the global skills in that come with the program. Each is put in once in the life
-// of a database: what people change or delete stays so.
+// Seed puts the global skills in that come with the program, and later texts of them as new
+// versions. Each text is put in once in the life of a database, and none over what people have
+// changed, renamed or deleted.
 func (s *Skills) Seed(ctx context.Context) error {
 	seeds, err := Seeds()
 	if err != nil {

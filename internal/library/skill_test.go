@@ -29,7 +29,7 @@ func wantCode(t *testing.T, doing string, err error, want domain.Code) {
 	}
 }
 
-// The skills that come with the program say all that a playbook must.
+// The skills that come with the program say all that a playbook must, in its order.
 func TestSeedsAreWhole(t *testing.T) {
 	t.Parallel()
 	seeds, err := library.Seeds()
@@ -42,13 +42,26 @@ func TestSeedsAreWhole(t *testing.T) {
 		if n := strings.Count(s.Content, "\n"); n < 120 {
 			t.Errorf("%s has %d lines", s.Name, n)
 		}
-		for _, part := range []string{"## When to use", "## First look", "## Checks", "## Signs of failure", "## Rollback", "## Never without a person's approval"} {
-			if !strings.Contains(s.Content, "\n"+part) {
-				t.Errorf("%s has no part %q", s.Name, part)
+		if !strings.HasPrefix(s.Content, "---\nname: "+s.Name+"\ndescription: "+s.Description+"\n---\n") {
+			t.Errorf("%s does not begin with its name and description", s.Name)
+		}
+		rest := s.Content
+		for _, part := range []string{"When to use", "First look, changes nothing", "Checks", "Signs of failure", "Rollback", "Never without a person's approval"} {
+			_, after, found := strings.Cut(rest, "\n## "+part+"\n")
+			if !found {
+				t.Errorf("%s has no part %q, or not in its place", s.Name, part)
+				continue
+			}
+			rest = after
+			if text, _, _ := strings.Cut(after, "\n## "); strings.Count(text, "\n") < 5 {
+				t.Errorf("%s says little under %q", s.Name, part)
 			}
 		}
-		if strings.Count(s.Content, "```")%2 != 0 {
-			t.Errorf("%s has a code block that does not end", s.Name)
+		if use, _, _ := strings.Cut(s.Content, "## First look"); !strings.Contains(use, "\nNot for ") && !strings.Contains(use, "\nDo not use it ") {
+			t.Errorf("%s does not say what it is not for", s.Name)
+		}
+		if strings.Count(s.Content, "```")%2 != 0 || strings.Count(s.Content, "`")%2 != 0 {
+			t.Errorf("%s has code that does not end", s.Name)
 		}
 	}
 	if got := strings.Join(names, " "); got != "canonical-k8s ceph juju landscape lxd openstack" {
@@ -56,42 +69,122 @@ func TestSeedsAreWhole(t *testing.T) {
 	}
 }
 
-// A skill is seeded once: neither a deletion nor a change is undone by another start.
+// Neither a deletion nor a change is undone by another start or by a program with other texts.
 func TestSeedsStayAway(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	store, _ := shelf(t)
 	skills := library.NewSkills(store)
-	seeded := func() map[string]domain.Skill {
-		t.Helper()
-		if err := skills.Seed(ctx); err != nil {
-			t.Fatal(err)
-		}
-		list, err := skills.List(ctx, "", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		byName := map[string]domain.Skill{}
-		for _, s := range list {
-			byName[s.Name] = s
-		}
-		return byName
+	if err := skills.Seed(ctx); err != nil {
+		t.Fatal(err)
 	}
-	all := seeded()
+	all := globals(t, skills)
 	if len(all) != 6 || all["juju"].Scope != domain.SkillGlobal || all["juju"].Content != "" {
 		t.Fatalf("seeded %+v", all)
 	}
+	name, text := "ceph-storage", "Ask Ada first."
 	if err := skills.Delete(ctx, "", all["juju"].ID); err != nil {
 		t.Fatal(err)
 	}
-	name := "ceph-storage"
 	if err := skills.Update(ctx, "", all["ceph"].ID, domain.SkillChange{Name: &name}, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	again := seeded()
-	if _, back := again["juju"]; back || len(again) != 5 || again[name].ID != all["ceph"].ID {
-		t.Errorf("after another start: %+v", again)
+	if err := skills.Update(ctx, "", all["lxd"].ID, domain.SkillChange{Content: &text}, "ada"); err != nil {
+		t.Fatal(err)
 	}
+	for _, start := range []struct {
+		doing string
+		seed  func() error
+	}{
+		{"another start", func() error { return skills.Seed(ctx) }},
+		{"another program", func() error { return store.SeedSkills(ctx, texts("Better.", "juju", "ceph", "lxd")) }},
+		{"an older program", func() error { return skills.Seed(ctx) }},
+		{"a still newer one", func() error { return store.SeedSkills(ctx, texts("Best.", "lxd")) }},
+	} {
+		if err := start.seed(); err != nil {
+			t.Fatal(err)
+		}
+		again := globals(t, skills)
+		_, back := again["juju"]
+		if back || len(again) != 5 || again[name].Version != 2 || again["lxd"].Version != 2 {
+			t.Errorf("after %s: %+v", start.doing, again)
+		}
+	}
+}
+
+// A skill as it was seeded takes each later text once, as a version; an older program that
+// starts again beside the newer one doesn't bring its text back.
+func TestSeedsGetTheirNewText(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	store, _ := shelf(t)
+	skills := library.NewSkills(store)
+	for i, text := range []string{"One.", "One.", "Two.", "One.", "Two.", "Three."} {
+		if err := store.SeedSkills(ctx, texts(text, "juju")); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := globals(t, skills)["juju"].Version, []int{1, 1, 2, 2, 2, 3}[i]; got != want {
+			t.Errorf("after text %d, %s: version %d, want %d", i, text, got, want)
+		}
+	}
+	s, err := skills.Named(ctx, "", "juju")
+	if err != nil || s.Content != "Three." || s.Description != "Says: Three." {
+		t.Errorf("the newest is %+v, %v", s, err)
+	}
+	if err := skills.Restore(ctx, "", s.ID, 2, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.SeedSkills(ctx, texts("Four.", "juju")); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = skills.Named(ctx, "", "juju"); err != nil || s.Version != 4 {
+		t.Errorf("a version that a person restored was replaced: %+v, %v", s, err)
+	}
+}
+
+// Programs that start at once seed as one would.
+func TestSeedsTogether(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	store, _ := shelf(t)
+	for _, text := range []string{"One.", "Two."} {
+		errs := make(chan error)
+		for range 4 {
+			go func() { errs <- store.SeedSkills(ctx, texts(text, "ceph", "juju", "lxd")) }()
+		}
+		for range 4 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for name, s := range globals(t, library.NewSkills(store)) {
+		if s.Version != 2 {
+			t.Errorf("%s has version %d", name, s.Version)
+		}
+	}
+}
+
+// globals lists the global skills by name.
+func globals(t *testing.T, skills *library.Skills) map[string]domain.Skill {
+	t.Helper()
+	list, err := skills.List(t.Context(), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]domain.Skill{}
+	for _, s := range list {
+		byName[s.Name] = s
+	}
+	return byName
+}
+
+// texts makes seeds with one text.
+func texts(text string, names ...string) (seeds []domain.Skill) {
+	for _, name := range names {
+		seeds = append(seeds, domain.Skill{Name: name, Description: "Says: " + text, Content: text})
+	}
+	return seeds
 }
 
 func TestASkillOfAProjectShadows(t *testing.T) {

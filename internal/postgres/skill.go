@@ -50,14 +50,25 @@ delete from skills where id = @skill and coalesce(project_id, '') = @project ret
 select version, name, case when @version = 0 then '' else content end, author, '', restored_from, created_at from skill_versions
 where skill_id = @skill and (@version = 0 or version = @version) order by version desc`)
 
+	// A text that was never put in makes its skill where the name is new, and a version where
+	// the newest one was seeded too. The row of the name serialises programs that start at once.
 	sqlSeedSkill = statement("seed a skill", `
-with first as (
-    insert into skill_seeds (name) values (@name) on conflict do nothing returning name
+with known as (
+    insert into skill_seeds (name, digests) values (@name, array[encode(sha256(convert_to(@content, 'UTF8')), 'hex')])
+    on conflict (name) do update set digests = skill_seeds.digests || excluded.digests
+        where not skill_seeds.digests @> excluded.digests
+    returning name, xmax = 0 as fresh
 ), made as (
-    insert into skills (id, name, description, created_by) select @skill, name, @description, @user from first
-    on conflict do nothing returning id
+    insert into skills (id, name, description, created_by) select @skill, name, @description, @user from known where fresh
+    on conflict do nothing returning id, version
+), revised as (
+    update skills s set description = @description, version = s.version + 1, updated_at = now()
+    from known k, skill_versions v
+    where not k.fresh and s.project_id is null and s.name = k.name and v.skill_id = s.id and v.version = s.version and v.seeded
+    returning s.id, s.version
 )
-insert into skill_versions (skill_id, version, name, content, author) select id, 1, @name, @content, @user from made`)
+insert into skill_versions (skill_id, version, name, content, author, seeded)
+select id, version, @name, @content, @user, true from (select * from made union all select * from revised) w`)
 )
 
 // Skills lists the skills of a project by name, "" for the global ones; with global set also
@@ -129,7 +140,8 @@ func (s *Store) SkillVersion(ctx context.Context, id string, version int) (domai
 	return s.revision(ctx, sqlSkillVersions, pgx.NamedArgs{"skill": id, "version": version})
 }
 
-// SeedSkills puts global skills in that were never put in before.
+// SeedSkills puts global skills in that were never put in before, and gives those that nobody
+// has changed or deleted their new text.
 func (s *Store) SeedSkills(ctx context.Context, skills []domain.Skill) error {
 	steps := &pgx.Batch{}
 	for _, skill := range skills {
