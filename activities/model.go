@@ -50,6 +50,8 @@ type ToolBox interface {
 	Specs() []tools.Spec
 	Lookup(name string) (tools.Spec, bool)
 	Describe(name string, input json.RawMessage) string
+	// Explain tells the person who decides a call what it is about.
+	Explain(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) []domain.Detail
 	// Asks reports whether a call must wait for a person's approval.
 	Asks(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) bool
 	// Run gives a result, an error result with its cause for the log, or, with an error
@@ -167,6 +169,9 @@ func (a *Model) confirmations(ctx context.Context, d domain.Dialogue, out *outco
 		}
 	}
 	out.expiry = settings.Expiry
+	out.explain = func(call domain.ToolCall) []domain.Detail {
+		return a.Tools.Explain(ctx, d.Scope, call.Name, call.Input)
+	}
 	out.asks = func(call domain.ToolCall) bool {
 		return call.Name != tools.AskUserName &&
 			(slices.Contains(settings.Asking, call.Name) || a.Tools.Asks(ctx, d.Scope, call.Name, call.Input))

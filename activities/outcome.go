@@ -30,7 +30,8 @@ type outcome struct {
 	response domain.ModelResponse
 	tools    ToolBox
 	asks     func(call domain.ToolCall) bool // must wait for a person
-	expiry   time.Duration                   // of what waits
+	explain  func(call domain.ToolCall) []domain.Detail
+	expiry   time.Duration // of what waits
 	// shortened: the turn's budgets left less than the longest answer
 	shortened bool
 
@@ -202,7 +203,7 @@ func (o *outcome) propose(call domain.ToolCall) {
 	turn := o.dialogue.Turn
 	action := domain.Action{
 		ID: domain.NewID(), TurnID: turn.ID, CallID: call.ID, ConversationID: turn.ConversationID, ProjectID: turn.ProjectID,
-		Requester: turn.UserID, Name: call.Name, Input: call.Input, Description: domain.DescribeAction(call.Name, call.Input),
+		Requester: turn.UserID, Name: call.Name, Input: call.Input, Description: domain.DescribeAction(call.Name, call.Input, o.explain(call)...),
 		Hash: domain.ActionHash(call.Name, call.Input), Nonce: domain.NewNonce(), Status: domain.ActionPending,
 		ExpiresAt: time.Now().Add(o.expiry).UTC().Truncate(time.Millisecond),
 	}

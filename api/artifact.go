@@ -91,7 +91,12 @@ func (s *Server) updateArtifact(ctx context.Context, r request[artifactChange]) 
 
 // deleteArtifact answers DELETE /artifacts/:id.
 func (s *Server) deleteArtifact(ctx context.Context, r request[none]) (raw, error) {
-	return raw{status: http.StatusNoContent}, s.Artifacts.Delete(ctx, r.path["id"])
+	id := r.path["id"]
+	version, err := s.Artifacts.Delete(ctx, id, 0)
+	if err == nil {
+		acted(ctx, map[string]any{"id": id}, map[string]any{"id": id, "version": version})
+	}
+	return raw{status: http.StatusNoContent}, err
 }
 
 // artifactVersions answers GET /artifacts/:id/versions.

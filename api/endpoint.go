@@ -63,6 +63,7 @@ func endpoint[Body, Out any](s *Server, status int, call func(context.Context, r
 			s.fail(c, err)
 			return
 		}
+		s.noteAct(c)
 		if done, ok := any(out).(raw); ok {
 			writeRaw(c, done, status)
 			return

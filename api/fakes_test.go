@@ -392,9 +392,10 @@ func (f *fakeProjects) SetConfirmSettings(_ context.Context, _ string, c domain.
 
 // fakeActions holds an action of the owner's, one of another person, and one of project p1.
 type fakeActions struct {
-	mu      sync.Mutex
-	rows    map[string]domain.Action
-	decided []domain.Decision
+	mu        sync.Mutex
+	rows      map[string]domain.Action
+	decided   []domain.Decision
+	performed []domain.Performance
 }
 
 func newFakeActions() *fakeActions {
@@ -409,6 +410,11 @@ func newFakeActions() *fakeActions {
 		f.rows[a.ID] = a
 	}
 	return f
+}
+
+func (f *fakeActions) NotePerformed(_ context.Context, by domain.Performance) error {
+	f.performed = append(f.performed, by)
+	return nil
 }
 
 func (f *fakeActions) Action(_ context.Context, id string) (domain.Action, error) {

@@ -49,7 +49,7 @@ func (noShelf) CreateArtifact(context.Context, domain.Artifact, domain.Author) (
 func (noShelf) ReviseArtifact(context.Context, domain.Artifact, domain.Author, int) (domain.Artifact, error) {
 	return domain.Artifact{}, errNoShelf
 }
-func (noShelf) DeleteArtifact(context.Context, string) error { return errNoShelf }
+func (noShelf) DeleteArtifact(context.Context, string, int) (int, error) { return 0, errNoShelf }
 func (noShelf) ArtifactVersions(context.Context, string) ([]domain.Revision, error) {
 	return nil, errNoShelf
 }

@@ -1,10 +1,13 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -137,6 +140,32 @@ func TestArtifactRoutes(t *testing.T) {
 		{"POST", of, `{"title":"Big","kind":"context","content":"` + strings.Repeat("x", domain.MaxArtifactBytes+1) + `"}`, 413, "2097152 bytes"},
 		{"POST", of, `{"title":"Net","kind":"terraform","content":"{\"main.tf\":\"x\"}"}`, 201, `"terraform"`},
 	})
+}
+
+// What a route does that a tool does too is noted, where it was done, as calls of the tool.
+func TestActsAreNoted(t *testing.T) {
+	t.Parallel()
+	change, project := withLibrary(t)
+	f := start(t, change)
+	_, text := f.call(t, "POST", "/projects/"+project+"/artifacts", `{"title":"Guide","kind":"markdown","content":"one"}`)
+	var a domain.Artifact
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // of which the second finds nothing
+		f.call(t, "DELETE", "/artifacts/"+a.ID, "")
+	}
+	want := []domain.Performance{{UserID: domain.OwnerID, ProjectID: project, Tool: "delete_artifact", Inputs: []json.RawMessage{
+		json.RawMessage(`{"id":"` + a.ID + `"}`), json.RawMessage(`{"id":"` + a.ID + `","version":1}`),
+	}}}
+	for i := range f.actions.performed {
+		for j, input := range f.actions.performed[i].Inputs {
+			f.actions.performed[i].Inputs[j] = bytes.TrimSpace(input)
+		}
+	}
+	if diff := cmp.Diff(want, f.actions.performed); diff != "" {
+		t.Errorf("noted (-want +got):\n%s", diff)
+	}
 }
 
 func TestDownloads(t *testing.T) {

@@ -47,6 +47,9 @@ type Actions interface {
 	// on. Errors: forbidden without the right to decide or with a wrong nonce; conflict where an
 	// action is decided, has expired, is another one than was shown, or its turn was canceled.
 	DecideActions(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error)
+	// NotePerformed records that a person did by a route what calls of a tool with one of these
+	// inputs do.
+	NotePerformed(ctx context.Context, by domain.Performance) error
 }
 
 // Ingests reads repositories into the graph.

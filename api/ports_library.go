@@ -36,7 +36,9 @@ type Artifacts interface {
 	Create(ctx context.Context, a domain.Artifact, by domain.Author) (domain.Artifact, error)
 	// Update makes a new version; a conflict where it does not build on the newest.
 	Update(ctx context.Context, id string, change domain.ArtifactChange) (domain.Artifact, error)
-	Delete(ctx context.Context, id string) error
+	// Delete removes an artifact that is at the version, 0 for any, and gives the version that
+	// it had; a conflict where that is another.
+	Delete(ctx context.Context, id string, version int) (int, error)
 	Versions(ctx context.Context, id string) ([]domain.Revision, error)
 	Version(ctx context.Context, id string, version int) (domain.Revision, error)
 	// Diff compares two versions; unprocessable where they are too long for it.

@@ -11,6 +11,7 @@ import (
 type access struct {
 	who   audience
 	scope domain.KeyScope // "": read to GET, write to do all else
+	does  string          // the tool whose calls do the same; see acts
 }
 
 // audience says who may call a route.
@@ -39,7 +40,17 @@ var (
 const browserScope domain.KeyScope = "browser"
 
 // by is the policy for keys of another scope.
-func (a access) by(scope domain.KeyScope) access { return access{a.who, scope} }
+func (a access) by(scope domain.KeyScope) access {
+	a.scope = scope
+	return a
+}
+
+// acts says that the route does what calls of a tool do that ask for approval. Each time that
+// it succeeds this is noted: a client that ran an action by it, and reports so, is believed.
+func (a access) acts(tool string) access {
+	a.does = tool
+	return a
+}
 
 // subject gives the id that a path names and that the policy is about; "" for none.
 func (a access) subject(c *gin.Context) string {

@@ -32,7 +32,7 @@ func (s *Server) libraryRoutes() []route {
 		{post, "/projects/:pid/artifacts", member, libraryBody, endpoint(s, http.StatusCreated, s.createArtifact)},
 		{get, "/artifacts/:id", shared, noBody, endpoint(s, http.StatusOK, s.artifact)},
 		{put, "/artifacts/:id", shared, libraryBody, endpoint(s, http.StatusOK, s.updateArtifact)},
-		{remove, "/artifacts/:id", shared, noBody, endpoint(s, http.StatusNoContent, s.deleteArtifact)},
+		{remove, "/artifacts/:id", shared.acts("delete_artifact"), noBody, endpoint(s, http.StatusNoContent, s.deleteArtifact)},
 		{get, "/artifacts/:id/download", shared, noBody, endpoint(s, http.StatusOK, s.downloadArtifact)},
 		{get, "/artifacts/:id/versions", shared, noBody, endpoint(s, http.StatusOK, s.artifactVersions)},
 		{get, "/artifacts/:id/versions/:version", shared, noBody, endpoint(s, http.StatusOK, s.artifactVersion)},

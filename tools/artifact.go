@@ -16,7 +16,9 @@ type Artifacts interface {
 	Version(ctx context.Context, id string, version int) (domain.Revision, error)
 	Create(ctx context.Context, a domain.Artifact, by domain.Author) (domain.Artifact, error)
 	Update(ctx context.Context, id string, change domain.ArtifactChange) (domain.Artifact, error)
-	Delete(ctx context.Context, id string) error
+	// Delete removes an artifact that is at the version, 0 for any, and gives the version that it
+	// had; conflict where that is another.
+	Delete(ctx context.Context, id string, version int) (int, error)
 }
 
 // ArtifactTools gives the tools that read and write artifacts.
@@ -108,33 +110,4 @@ func (t listArtifacts) Run(ctx context.Context, scope domain.Scope, _ json.RawMe
 		r.more("they are older than these")
 	}
 	return r.result("%d artifacts", len(list)), nil
-}
-
-type deleteArtifact struct{ artifactShelf }
-
-func (deleteArtifact) Spec() Spec {
-	return projectSpec(Spec{
-		ToolSpec: domain.ToolSpec{
-			Name: "delete_artifact", Description: "Delete an artifact of the project with all its versions, for good. A person must approve it.",
-			InputSchema: schema(field{name: "id", kind: "string", about: "The artifact's id.", required: true}),
-		},
-		Policy: domain.PolicyAlways, Phase: PhaseWrite, Activity: "Deleting artifact {id} with all its versions",
-	})
-}
-
-func (t deleteArtifact) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
-	in, err := decode[struct {
-		ID string `json:"id" need:""`
-	}](input)
-	if err != nil {
-		return domain.ToolResult{}, err
-	}
-	a, err := t.open(ctx, scope, in.ID)
-	if err != nil {
-		return domain.ToolResult{}, err
-	}
-	if err := t.artifacts.Delete(ctx, a.ID); err != nil {
-		return domain.ToolResult{}, err
-	}
-	return domain.ToolResult{Text: fmt.Sprintf("Deleted the artifact %q (%s, %d versions).", a.Title, a.Kind, a.Version), Preview: "Deleted " + a.Title}, nil
 }

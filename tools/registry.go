@@ -92,17 +92,42 @@ func (r *Registry) Asks(ctx context.Context, scope domain.Scope, name string, in
 	return true
 }
 
+// unexplained stands where a tool can't tell what a call is about.
+var unexplained = []domain.Detail{{Name: "unknown", Value: "what the input stands for could not be looked up"}}
+
+// Explain tells the person who decides a call what it is about; nothing where the tool knows
+// no more than its input says.
+func (r *Registry) Explain(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) []domain.Detail {
+	tool, ok := r.byName[name].(Explainer)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, judgeLimit)
+	defer cancel()
+	about, err := tool.Explain(ctx, scope, input)
+	if err != nil {
+		return unexplained
+	}
+	return about
+}
+
+// errUnapproved is the answer to a call that was not made an action.
+var errUnapproved = domain.Errorf(domain.CodeForbidden, "nobody has approved this call, and it was not run")
+
 // Run runs a call within the tool's limits of time and result. Whatever the model can act
 // on, its own mistakes included, is an error result without an error. A fault of the tool,
 // a panic included, is an error result together with the error, for the log. An error with
 // a zero result means that the same call may succeed later: a dependency is away, or ctx
-// has ended.
+// has ended. A tool that always asks is run for an approved action alone.
 func (r *Registry) Run(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) (domain.ToolResult, error) {
 	tool, ok := r.byName[name]
 	if !ok {
 		return refusal(ctx, domain.NotFound("there is no tool %q", name)), nil
 	}
 	spec := tool.Spec()
+	if spec.Policy == domain.PolicyAlways && scope.ActionID == "" {
+		return refusal(ctx, errUnapproved), nil
+	}
 	limited, cancel := context.WithTimeoutCause(ctx, spec.Timeout,
 		domain.Errorf(domain.CodeTimeout, "%s took longer than %s; ask for less", name, spec.Timeout))
 	defer cancel()

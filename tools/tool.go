@@ -25,6 +25,13 @@ type Judge interface {
 	Asks(ctx context.Context, scope domain.Scope, input json.RawMessage) (bool, error)
 }
 
+// Explainer is a tool that asks, and knows what its input stands for.
+type Explainer interface {
+	// Explain tells the person who decides a call what it is about. Texts are given as they
+	// are: who shows them escapes them.
+	Explain(ctx context.Context, scope domain.Scope, input json.RawMessage) ([]domain.Detail, error)
+}
+
 // Spec is all that is known of a tool without running it.
 type Spec struct {
 	domain.ToolSpec

@@ -169,6 +169,14 @@ func exactly(input json.RawMessage) (value any, err error) {
 	return value, err
 }
 
+// Performance is that a person did by a route of the API what calls of a tool do that ask.
+type Performance struct {
+	UserID    string
+	ProjectID string // "" outside projects
+	Tool      string
+	Inputs    []json.RawMessage // of the calls that do the same
+}
+
 // ActionClaim is the right to run or to settle the call of an action.
 type ActionClaim struct {
 	Action  Action

@@ -16,6 +16,10 @@ const (
 	PolicyInput  Policy = "asks_for_input" // the tool judges each input
 )
 
+// Detail is something that a tool tells the person who decides a call: what the thing is that
+// the call's input only names.
+type Detail struct{ Name, Value string }
+
 // Scope limits what the tools of a turn may see.
 type Scope struct {
 	TurnID    string `json:"turn_id"`

@@ -19,8 +19,9 @@ const (
 
 // DescribeAction renders a call for the person who decides it: the tool, and each field of
 // the input on lines of its own. Characters that can't be seen, or that change how others
-// are seen, are escaped, and what is left out is said.
-func DescribeAction(tool string, input json.RawMessage) string {
+// are seen, are escaped, and what is left out is said. What the tool tells of the thing that
+// the call is about follows in the same way.
+func DescribeAction(tool string, input json.RawMessage, about ...Detail) string {
 	var out strings.Builder
 	out.WriteString("Run " + Visible(tool))
 	value, err := exactly(input)
@@ -39,6 +40,12 @@ func DescribeAction(tool string, input json.RawMessage) string {
 			}
 			out.WriteString("\n  " + shown(name) + ": " + shown(textOf(fields[name])))
 		}
+	}
+	if len(about) > 0 {
+		out.WriteString("\nThis is about:")
+	}
+	for _, d := range about {
+		out.WriteString("\n  " + shown(d.Name) + ": " + shown(d.Value))
 	}
 	return out.String()
 }

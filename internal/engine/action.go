@@ -27,6 +27,8 @@ type ActionStore interface {
 	ConfirmSettings(ctx context.Context, projectID string) (domain.ConfirmSettings, error)
 	// Decide records decisions, all or none. For its errors see Engine.DecideActions.
 	Decide(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error)
+	// NotePerformed records what a person did by a route.
+	NotePerformed(ctx context.Context, by domain.Performance) error
 	// UntoldDecisions lists actions that were decided longer than age ago and whose workflow
 	// was not told.
 	UntoldDecisions(ctx context.Context, age time.Duration, limit int) ([]domain.Action, error)
@@ -92,6 +94,12 @@ func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions 
 		}
 	}
 	return decided, nil
+}
+
+// NotePerformed records that a person did by a route what calls of a tool do that ask: a client
+// that reports such an action as done is believed by it.
+func (e *Engine) NotePerformed(ctx context.Context, by domain.Performance) error {
+	return e.Config.Actions.NotePerformed(ctx, by)
 }
 
 // tellDecision tells a turn's workflow that an action was decided. One that is gone has

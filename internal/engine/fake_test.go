@@ -515,6 +515,8 @@ type fakeActions struct {
 	told     map[string]bool
 }
 
+func (f *fakeActions) NotePerformed(context.Context, domain.Performance) error { return nil }
+
 func (f *fakeActions) Action(_ context.Context, id string) (domain.Action, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,7 +16,7 @@ type ArtifactStore interface {
 	ArtifactProject(ctx context.Context, id string) (string, error)
 	CreateArtifact(ctx context.Context, a domain.Artifact, by domain.Author) (domain.Artifact, error)
 	ReviseArtifact(ctx context.Context, a domain.Artifact, by domain.Author, restoredFrom int) (domain.Artifact, error)
-	DeleteArtifact(ctx context.Context, id string) error
+	DeleteArtifact(ctx context.Context, id string, version int) (int, error)
 	ArtifactVersions(ctx context.Context, id string) ([]domain.Revision, error)
 	ArtifactVersion(ctx context.Context, id string, version int) (domain.Revision, error)
 	ClaimRendering(ctx context.Context) (r domain.Rendering, ok bool, err error)
@@ -133,9 +133,10 @@ func (s *Artifacts) Restore(ctx context.Context, id string, version int, by doma
 	return s.Update(ctx, id, domain.ArtifactChange{Title: &then.Title, Content: &then.Content, RestoredFrom: version, Author: by})
 }
 
-// Delete removes an artifact with its versions.
-func (s *Artifacts) Delete(ctx context.Context, id string) error {
-	return s.store.DeleteArtifact(ctx, id)
+// Delete removes an artifact that is at the version, 0 for any, with all its versions, and
+// gives the version that it had. A conflict where that is another.
+func (s *Artifacts) Delete(ctx context.Context, id string, version int) (int, error) {
+	return s.store.DeleteArtifact(ctx, id, version)
 }
 
 // Versions lists an artifact's versions, newest first, without contents.

@@ -48,9 +48,13 @@ func TestArtifactsHaveVersions(t *testing.T) {
 	if file, err := artifacts.Download(ctx, a.ID, 2); err != nil || file.Name != "guide.md" || string(file.Body) != text {
 		t.Errorf("file %+v, %v", file, err)
 	}
-	if err := artifacts.Delete(ctx, a.ID); err != nil {
-		t.Error(err)
+	_, err = artifacts.Delete(ctx, a.ID, 2)
+	wantCode(t, "the deletion of an old version", err, domain.CodeConflict)
+	if version, err := artifacts.Delete(ctx, a.ID, 3); err != nil || version != 3 {
+		t.Errorf("deleted at version %d, %v", version, err)
 	}
+	_, err = artifacts.Delete(ctx, a.ID, 3)
+	wantCode(t, "the second deletion", err, domain.CodeNotFound)
 	_, err = artifacts.Get(ctx, a.ID)
 	wantCode(t, "after the deletion", err, domain.CodeNotFound)
 }

@@ -1,6 +1,7 @@
 package library_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -43,6 +44,54 @@ func (d *desk) says(name, input string, failed bool, words ...string) domain.Too
 		}
 	}
 	return res
+}
+
+// approved runs a call as an action that somebody approved.
+func (d *desk) approved(name, input string, failed bool, words ...string) {
+	d.Helper()
+	d.scope.ActionID = "a"
+	d.says(name, input, failed, words...)
+	d.scope.ActionID = ""
+}
+
+// Who decides a deletion is told what it would delete, whatever its title looks like.
+func TestADeletionIsExplained(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	store, project := shelf(t)
+	artifacts := library.NewArtifacts(store)
+	registry := tools.NewRegistry(tools.ArtifactTools(artifacts)...)
+	a, err := artifacts.Create(ctx, domain.Artifact{ProjectID: project, Title: "Plan\u202e\\n  versions: 0", Kind: domain.ArtifactMarkdown, Content: "one"}, ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "two"
+	if a, err = artifacts.Update(ctx, a.ID, domain.ArtifactChange{Content: &text, Author: ada}); err != nil {
+		t.Fatal(err)
+	}
+	describe := func(project, input string) string {
+		scope := domain.Scope{ProjectID: project}
+		return domain.DescribeAction("delete_artifact", json.RawMessage(input), registry.Explain(ctx, scope, "delete_artifact", json.RawMessage(input))...)
+	}
+	of := fmt.Sprintf(`{"id":%q}`, a.ID)
+	want := "Run delete_artifact with:\n  id: " + a.ID + "\nThis is about:\n  artifact: Plan\\u{202e}\\\\n  versions: 0\n  kind: markdown\n  versions: 2, the newest of " +
+		a.UpdatedAt.Format("2006-01-02 15:04 UTC")
+	if got := describe(project, of); got != want {
+		t.Errorf("described as\n%s\nwant\n%s", got, want)
+	}
+	for _, c := range []struct{ project, input string }{{"other", of}, {"", of}, {project, `{"id":"none"}`}, {project, `{}`}} {
+		if got := describe(c.project, c.input); strings.Contains(got, "Plan") || !strings.Contains(got, "\n  artifact: none") {
+			t.Errorf("%s in project %q is described as\n%s", c.input, c.project, got)
+		}
+	}
+	if about := registry.Explain(ctx, domain.Scope{ProjectID: project}, "list_artifacts", nil); about != nil {
+		t.Errorf("a tool that knows no more explains %v", about)
+	}
+	gone, stop := context.WithCancel(ctx)
+	stop()
+	if about := registry.Explain(gone, domain.Scope{ProjectID: project}, "delete_artifact", json.RawMessage(of)); len(about) != 1 || about[0].Name != "unknown" {
+		t.Errorf("what can't be looked up is explained as %v", about)
+	}
 }
 
 func TestModelsLoadSkills(t *testing.T) {
@@ -99,14 +148,16 @@ func TestModelsKeepArtifacts(t *testing.T) {
 	other := *d
 	other.scope.ProjectID = "other"
 	other.says("get_artifact", input(`{"id":"%s"}`), true, "no artifact")
-	other.says("delete_artifact", input(`{"id":"%s"}`), true, "no artifact")
+	other.approved("delete_artifact", input(`{"id":"%s"}`), true, "no artifact")
 	other.scope.ProjectID = ""
 	other.says("list_artifacts", `{}`, true, "no project")
 
 	if spec, _ := d.registry.Lookup("delete_artifact"); spec.Policy != domain.PolicyAlways {
 		t.Errorf("delete_artifact: %s", spec.Policy)
 	}
-	d.says("delete_artifact", input(`{"id":"%s"}`), false, "Deleted", "2 versions")
+	d.says("delete_artifact", input(`{"id":"%s"}`), true, "nobody has approved")
+	d.approved("delete_artifact", input(`{"id":"%s","version":1}`), true, "newer version")
+	d.approved("delete_artifact", input(`{"id":"%s","version":2}`), false, "Deleted", "2 versions")
 	d.says("get_artifact", input(`{"id":"%s"}`), true, "no artifact")
 }
 

@@ -338,9 +338,23 @@ func TestACanceledTurnEndsItsActions(t *testing.T) {
 func TestReportsOfClients(t *testing.T) {
 	t.Parallel()
 	p := newPaused(t)
-	if err := p.NotePerformed(context.Background(), "ada", "", "drop", json.RawMessage(` { "id" : "c1" } `)); err != nil {
-		t.Fatal(err)
+	note := func(by domain.Performance, inputs ...string) {
+		t.Helper()
+		for _, input := range inputs {
+			by.Inputs = append(by.Inputs, json.RawMessage(input))
+		}
+		if err := p.NotePerformed(context.Background(), by); err != nil {
+			t.Fatal(err)
+		}
 	}
+	// Another person's, project's and tool's, another input, and what was done before it was asked.
+	note(domain.Performance{UserID: "grace", Tool: "drop"}, `{"id":"c2"}`)
+	note(domain.Performance{UserID: "ada", ProjectID: "p", Tool: "drop"}, `{"id":"c2"}`)
+	note(domain.Performance{UserID: "ada", Tool: "dig"}, `{"id":"c2"}`)
+	note(domain.Performance{UserID: "ada", Tool: "drop"}, `{"id":"c3"}`)
+	note(domain.Performance{UserID: "ada", Tool: "drop"}, `{"id":"c2"}`)
+	p.exec("update performed set at = at - interval '1 hour' where at = (select max(at) from performed)")
+	note(domain.Performance{UserID: "ada", Tool: "drop"}, ` { "id" : "c1" } `, `{"id":"c1","version":2}`)
 	report := func(id string) domain.Decision {
 		return domain.Decision{ActionID: id, Status: domain.ActionApplied, Reported: true, Reason: "it is gone"}
 	}
@@ -354,6 +368,17 @@ func TestReportsOfClients(t *testing.T) {
 	}
 	if c := p.claim("c1"); !c.Claimed || c.Action.Status != domain.ActionApplied {
 		t.Errorf("claimed as %+v", c)
+	}
+	var left int
+	if err := p.pool.QueryRow(context.Background(), "select count(*) from performed").Scan(&left); err != nil || left != 5 {
+		t.Errorf("%d notes are left, want 5 (%v): one act vouches for one action", left, err)
+	}
+	p.exec("update performed set at = at - interval '32 days' where user_id = 'grace'")
+	if _, err := p.Housekeep(context.Background(), domain.Retention{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.pool.QueryRow(context.Background(), "select count(*) from performed").Scan(&left); err != nil || left != 4 {
+		t.Errorf("%d notes are left, want 4 (%v): old ones vouch for nothing", left, err)
 	}
 }
 

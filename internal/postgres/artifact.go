@@ -49,7 +49,7 @@ with revised as (
     select id, version, @title, @content, @user, @turn, nullif(@key, ''), @restored from revised returning artifact_id, version
 )`+versionWritten)
 
-	sqlDropArtifact = statement("remove an artifact", `delete from artifacts where id = @artifact returning id`)
+	sqlDropArtifact = statement("remove an artifact", `delete from artifacts where id = @artifact and (@version = 0 or version = @version) returning version`)
 
 	sqlArtifactVersions = statement("list an artifact's versions", `
 select version, title, case when @version = 0 then '' else content end, author, turn_id, restored_from, created_at from artifact_versions
@@ -129,13 +129,17 @@ func (s *Store) artifactWritten(ctx context.Context, by domain.Author) (domain.A
 	return a, failed("find what a call wrote", err)
 }
 
-// DeleteArtifact removes an artifact with its versions, or gives not_found.
-func (s *Store) DeleteArtifact(ctx context.Context, id string) error {
-	err := s.pool.QueryRow(ctx, sqlDropArtifact, pgx.NamedArgs{"artifact": id}).Scan(&id)
-	if noRows(err) {
-		return domain.NotFound("there is no artifact %q", id)
+// DeleteArtifact removes an artifact that is at the version, 0 for any, with all its versions,
+// and gives the version that it had. Errors: not_found, or conflict where that is another.
+func (s *Store) DeleteArtifact(ctx context.Context, id string, version int) (deleted int, err error) {
+	err = s.pool.QueryRow(ctx, sqlDropArtifact, pgx.NamedArgs{"artifact": id, "version": version}).Scan(&deleted)
+	if !noRows(err) {
+		return deleted, failed("remove artifact "+id, err)
 	}
-	return failed("remove artifact "+id, err)
+	if _, err := s.ArtifactProject(ctx, id); err != nil {
+		return 0, err
+	}
+	return 0, domain.Errorf(domain.CodeConflict, "the artifact has a newer version than %d, which nobody has approved to delete; load it again", version)
 }
 
 // ArtifactVersions lists an artifact's versions, newest first, without their contents.

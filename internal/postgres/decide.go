@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -17,8 +16,7 @@ var (
 select s.id from subjects s where s.id in (select turn_id from actions where id = any(@actions::text[])) order by s.id for no key update`)
 
 	sqlDecidable = statement("read what is to be decided", `
-select`+actionColumns+`, a.nonce, a.expires_at <= now(), t.ended_at is not null or t.cancel_requested_at is not null,
-    exists (select from performed p where p.user_id = @by and p.project_id = coalesce(a.project_id, '') and p.hash = a.hash and p.at >= a.created_at)
+select`+actionColumns+`, a.nonce, a.expires_at <= now(), t.ended_at is not null or t.cancel_requested_at is not null
 from actions a join turns t on t.id = a.turn_id where a.id = @action for update of a`)
 
 	sqlDecide = statement("decide an action", `
@@ -37,16 +35,13 @@ where a.decided_at < now() - @age::interval and a.told_at is null order by a.dec
 
 	sqlMarkTold = statement("mark decisions told", `
 update actions set told_at = now() where id = any(@actions::text[]) and told_at is null`)
-
-	sqlPerformed = statement("note what a person did", `
-insert into performed (user_id, project_id, hash) values (@user, @project, @hash)`)
 )
 
 // decidable is an action about to be decided.
 type decidable struct {
 	domain.Action
-	nonce                 string
-	late, ended, seenByUs bool
+	nonce       string
+	late, ended bool
 }
 
 // Decide records what a person decides, all of it or nothing, with an event for each, and
@@ -103,8 +98,8 @@ func (s *Store) Decide(ctx context.Context, who domain.Actor, decisions []domain
 func decide(ctx context.Context, tx pgx.Tx, who domain.Actor, d domain.Decision) (domain.Action, error) {
 	var at decidable
 	var input []byte
-	args := pgx.NamedArgs{"action": d.ActionID, "by": who.UserID}
-	err := tx.QueryRow(ctx, sqlDecidable, args).Scan(append(actionFields(&at.Action, &input), &at.nonce, &at.late, &at.ended, &at.seenByUs)...)
+	err := tx.QueryRow(ctx, sqlDecidable, pgx.NamedArgs{"action": d.ActionID}).
+		Scan(append(actionFields(&at.Action, &input), &at.nonce, &at.late, &at.ended)...)
 	if noRows(err) {
 		return domain.Action{}, domain.NotFound("there is no action %q", d.ActionID)
 	}
@@ -117,9 +112,12 @@ func decide(ctx context.Context, tx pgx.Tx, who domain.Actor, d domain.Decision)
 	}
 	a := at.Action
 	a.Status, a.DecidedBy, a.DecidedByName, a.Nonce = d.Status, who.UserID, who.Name, ""
-	a.Reason, a.Reported, a.Verified = clean(d.Reason), d.Reported, d.Reported && at.seenByUs
+	a.Reason, a.Reported = clean(d.Reason), d.Reported
 	if d.Reported {
 		a.Reason, a.Outcome = "", a.Reason
+		if a.Verified, err = vouched(ctx, tx, a); err != nil {
+			return domain.Action{}, err
+		}
 	}
 	_, err = tx.Exec(ctx, sqlDecide, pgx.NamedArgs{
 		"action": a.ID, "status": string(a.Status), "by": a.DecidedBy, "reason": a.Reason,
@@ -182,11 +180,4 @@ func goOn(ctx context.Context, tx pgx.Tx, turnID string) ([]domain.NewEvent, err
 	return []domain.NewEvent{domain.NewPayload(domain.EventLock, map[string]string{
 		"by": name, "user_id": user, "conv_id": conversation, "turn_id": turnID,
 	})}, nil
-}
-
-// NotePerformed records that a person did by an ordinary route what a call of the tool with
-// this input does: a client that reports an action as done is believed by it.
-func (s *Store) NotePerformed(ctx context.Context, userID, projectID, tool string, input json.RawMessage) error {
-	_, err := s.pool.Exec(ctx, sqlPerformed, pgx.NamedArgs{"user": userID, "project": projectID, "hash": domain.ActionHash(tool, input)})
-	return failed("note what was done", err)
 }
