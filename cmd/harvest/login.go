@@ -15,12 +15,17 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
+// setupVariable holds what the first to sign up to a server must give, where it asks for it.
+const setupVariable = "HARVEST_SETUP_TOKEN"
+
 // loginOptions are how somebody logs in.
 type loginOptions struct {
-	email   string
-	key     bool // an API key is given, not a password
-	browser bool // somebody grants the key in a browser
-	days    int
+	email    string
+	name     string
+	key      bool // an API key is given, not a password
+	browser  bool // somebody grants the key in a browser
+	register bool // the account is to be made
+	days     int
 }
 
 func (p *program) loginCommand() *cobra.Command {
@@ -35,15 +40,21 @@ HARVEST_URL names no other and none runs on the data folder.
 Who you are is proved by e-mail and password, or, with --browser and where the server has no
 passwords, in a browser: open the page that is printed, on any machine, sign in there, and
 grant the key. A key that was made elsewhere is given with --key. Password and key are asked
-for, or read from the standard input.`,
+for, or read from the standard input.
+
+With --register the account is made first. The first to sign up is the admin; where the server
+asks them for its setup token, put that into HARVEST_SETUP_TOKEN.`,
 		Args: arguments(1, 1, "name the server, such as https://harvest.example.com"),
 		RunE: func(c *cobra.Command, args []string) error { return p.login(c.Context(), args[0], o) },
 	}
 	c.Flags().StringVar(&o.email, "email", "", "the account's e-mail address")
+	c.Flags().BoolVar(&o.register, "register", false, "make an account with e-mail and password first")
+	c.Flags().StringVar(&o.name, "name", "", "with --register: what others see you called")
 	c.Flags().BoolVar(&o.browser, "browser", false, "sign in in a browser, by a provider")
 	c.Flags().BoolVar(&o.key, "key", false, "give an API key instead of a password")
 	c.Flags().IntVar(&o.days, "days", 90, "how long the key is good; 0 for ever")
 	c.MarkFlagsMutuallyExclusive("email", "browser", "key")
+	c.MarkFlagsMutuallyExclusive("register", "browser", "key")
 	return c
 }
 
@@ -83,11 +94,11 @@ func (p *program) obtainKey(ctx context.Context, base string, o loginOptions) (l
 	in := bufio.NewReader(p.in)
 	if o.key {
 		key, err := p.secret(in, "API key: ")
-		return login{Key: key}, err
+		return login{Key: strings.TrimSpace(key)}, err
 	}
 	api := client.New(base, "", client.DefaultPatience)
 	defer api.Close()
-	if o.email == "" && !o.browser {
+	if o.email == "" && !o.browser && !o.register {
 		local, err := api.LocalLogin(ctx)
 		if err != nil {
 			return login{}, err
@@ -98,7 +109,7 @@ func (p *program) obtainKey(ctx context.Context, base string, o loginOptions) (l
 	if o.browser {
 		return p.keyByBrowser(ctx, api, base, wanted)
 	}
-	return p.keyByPassword(ctx, api, in, o.email, wanted)
+	return p.keyByPassword(ctx, api, in, o, wanted)
 }
 
 func hostName() string {
@@ -124,11 +135,19 @@ func (p *program) keyByBrowser(ctx context.Context, api *client.Client, base str
 	return login{Key: made.Key, ID: made.ID}, err
 }
 
-// keyByPassword makes a key by e-mail and password, asking for what is not given.
-func (p *program) keyByPassword(ctx context.Context, api *client.Client, in *bufio.Reader, email string, wanted client.NewKey) (login, error) {
-	if email == "" {
+// keyByPassword makes a key by e-mail and password, asking for what is not given; with
+// o.register the account too.
+func (p *program) keyByPassword(ctx context.Context, api *client.Client, in *bufio.Reader, o loginOptions, wanted client.NewKey) (login, error) {
+	for _, field := range []struct {
+		value  *string
+		prompt string
+		asked  bool
+	}{{&o.email, "E-mail: ", true}, {&o.name, "Name: ", o.register}} {
+		if *field.value != "" || !field.asked {
+			continue
+		}
 		var err error
-		if email, err = p.line(in, "E-mail: "); err != nil {
+		if *field.value, err = p.line(in, field.prompt); err != nil {
 			return login{}, err
 		}
 	}
@@ -136,7 +155,21 @@ func (p *program) keyByPassword(ctx context.Context, api *client.Client, in *buf
 	if err != nil {
 		return login{}, err
 	}
-	made, err := api.KeyByPassword(ctx, email, password, wanted)
+	if !o.register {
+		made, err := api.KeyByPassword(ctx, o.email, password, wanted)
+		return login{Key: made.Key, ID: made.ID}, err
+	}
+	if term.IsTerminal(int(p.in.Fd())) {
+		again, err := p.secret(in, "Password again: ")
+		if err != nil {
+			return login{}, err
+		}
+		if again != password {
+			return login{}, domain.Errorf(domain.CodeInvalid, "the two passwords differ")
+		}
+	}
+	setup, _ := p.env(setupVariable)
+	made, err := api.Register(ctx, client.Registration{Email: o.email, Name: o.name, Password: password, SetupToken: setup}, wanted)
 	return login{Key: made.Key, ID: made.ID}, err
 }
 
@@ -163,7 +196,7 @@ func (p *program) secret(in *bufio.Reader, prompt string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the %s: %w", strings.TrimSuffix(prompt, ": "), err)
 	}
-	return strings.TrimSpace(string(text)), nil
+	return string(text), nil
 }
 
 func (p *program) logoutCommand() *cobra.Command {

@@ -86,8 +86,11 @@ Try it:  harvest demo`,
 	flags.StringVar(&p.configPath, "config", "", "configuration file (default "+defaultConfig+" where there is one)")
 	flags.StringVar(&p.dataDir, "data-dir", "", "folder of all data (default .harvest)")
 	flags.BoolVar(&p.plain, "plain", false, "no colours and no moving lines, also on a terminal")
-	root.AddCommand(p.upCommand(), p.demoCommand(), p.askCommand(), p.actionsCommand(), p.ingestCommand(), p.uiCommand(), p.doctorCommand(),
-		p.loginCommand(), p.logoutCommand(), p.serveCommand(), p.workerCommand(), p.migrateCommand(), p.versionCommand(), p.readPDF())
+	root.AddCommand(
+		p.upCommand(), p.demoCommand(), p.ingestCommand(), p.askCommand(), p.actionsCommand(), p.uiCommand(), p.doctorCommand(),
+		p.loginCommand(), p.logoutCommand(), p.usersCommand(), p.groupsCommand(), p.auditCommand(),
+		p.serveCommand(), p.workerCommand(), p.migrateCommand(), p.versionCommand(), p.readPDF(),
+	)
 	return root
 }
 

@@ -36,11 +36,28 @@ func (c *Client) Me(ctx context.Context) (Person, error) {
 	return me, err
 }
 
-// KeyByPassword signs in to a local account, makes an API key that acts as it, and signs out
-// again.
+// Registration is a local account to be made.
+type Registration struct {
+	Email      string `json:"email"`
+	Name       string `json:"name"`
+	Password   string `json:"password"`
+	SetupToken string `json:"setup_token,omitempty"` // of the server, where it asks the first person for one
+}
+
+// Register makes a local account, and a key that acts as it.
+func (c *Client) Register(ctx context.Context, r Registration, n NewKey) (MadeKey, error) {
+	return c.keyBySession(ctx, call{method: http.MethodPost, path: "/auth/register", body: r}, n)
+}
+
+// KeyByPassword signs in to a local account and makes an API key that acts as it.
 func (c *Client) KeyByPassword(ctx context.Context, email, password string, n NewKey) (MadeKey, error) {
+	return c.keyBySession(ctx, call{method: http.MethodPost, path: "/auth/login", body: map[string]string{"email": email, "password": password}}, n)
+}
+
+// keyBySession makes a key in the session that a call begins, and ends the session.
+func (c *Client) keyBySession(ctx context.Context, begin call, n NewKey) (MadeKey, error) {
 	var key MadeKey
-	response, err := c.again(ctx, call{method: http.MethodPost, path: "/auth/login", body: map[string]string{"email": email, "password": password}})
+	response, err := c.again(ctx, begin)
 	if err != nil {
 		return key, err
 	}

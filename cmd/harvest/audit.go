@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+)
+
+// auditFlags are the filters of the audit, by the names of GET /admin/audit.
+var auditFlags = [][2]string{
+	{"user", "only calls of this person, by id"},
+	{"project", "only calls about this project, by id"},
+	{"outcome", "only those that were denied, done or failed"},
+	{"method", "only calls of this HTTP method"},
+	{"route", "only calls of this route, such as /projects/:pid"},
+	{"before", "only entries before the one of this id: the next page"},
+}
+
+func (p *program) auditCommand() *cobra.Command {
+	var asJSON bool
+	var since time.Duration
+	var limit int
+	c := &cobra.Command{
+		Use: "audit", Short: "See what was refused, and what was removed or changed by whom (admins)", Args: usage(cobra.NoArgs),
+		Example: `  harvest audit --since 24h --outcome denied
+  harvest audit --project ID --json`,
+	}
+	query := url.Values{}
+	for _, f := range auditFlags {
+		c.Flags().String(f[0], "", f[1])
+	}
+	c.Flags().DurationVar(&since, "since", 0, "only entries that are no older than this, such as 24h")
+	c.Flags().IntVar(&limit, "limit", 50, "how many entries, at most 1000")
+	jsonFlag(c, &asJSON)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		for _, f := range auditFlags {
+			if value := c.Flag(f[0]).Value.String(); value != "" {
+				query.Set(f[0], value)
+			}
+		}
+		if since > 0 {
+			query.Set("since", time.Now().Add(-since).UTC().Format(time.RFC3339))
+		}
+		query.Set("limit", strconv.Itoa(limit))
+		return p.withClient(func(api *client.Client) error {
+			page, err := api.Audit(c.Context(), query)
+			if err != nil {
+				return err
+			}
+			return p.showAudit(page, asJSON)
+		})
+	}
+	return c
+}
+
+func (p *program) showAudit(page client.AuditPage, asJSON bool) error {
+	table := listing{head: []string{"time", "who", "from", "outcome", "status", "call"}, none: "there are no such entries"}
+	for _, e := range page.Entries {
+		who := e.UserName
+		if who == "" {
+			who = "nobody"
+		}
+		if e.KeyID != "" {
+			who += " (by a key)"
+		}
+		table.row(when(e.At), who, e.Address, string(e.Outcome), strconv.Itoa(e.Status), e.Method+" "+e.Path)
+	}
+	if err := p.show(table, page, asJSON); err != nil || page.Next == "" || asJSON {
+		return err
+	}
+	_, err := fmt.Fprintf(p.errs, "there are more: --before %s\n", page.Next)
+	return err
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+func (p *program) groupsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "groups",
+		Short: "See, make and remove groups: who is in one sees its projects (admins)",
+		Example: `  harvest groups list
+  harvest groups create platform --description "Who runs the clusters"
+  harvest groups default platform on
+  harvest groups delete platform`,
+	}
+	c.AddCommand(p.listGroupsCommand(), p.createGroupCommand(), p.defaultGroupCommand(), p.deleteGroupCommand())
+	return c
+}
+
+func (p *program) listGroupsCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List all groups", Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.withClient(func(api *client.Client) error {
+				list, err := api.Groups(c.Context())
+				if err != nil {
+					return err
+				}
+				table := listing{head: []string{"id", "name", "new people", "description"}, none: "there are no groups"}
+				for _, g := range list {
+					table.row(g.ID, g.Name, map[bool]string{true: "join", false: ""}[g.IsDefault], g.Description)
+				}
+				return p.show(table, list, asJSON)
+			})
+		},
+	}
+	jsonFlag(c, &asJSON)
+	return c
+}
+
+func (p *program) createGroupCommand() *cobra.Command {
+	var description string
+	c := &cobra.Command{
+		Use: "create NAME", Short: "Make a group", Args: arguments(1, 1, "name the group"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				g, err := api.CreateGroup(c.Context(), args[0], description)
+				if err == nil {
+					fmt.Fprintln(p.out, g.ID)
+				}
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&description, "description", "", "what the group is for")
+	return c
+}
+
+func (p *program) defaultGroupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "default GROUP on|off", Short: "Say whether new people become members",
+		Args: arguments(2, 2, "name a group, by name or id, and say on or off"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if args[1] != "on" && args[1] != "off" {
+				return usageError{fmt.Errorf("%q is neither on nor off", args[1])}
+			}
+			return p.withGroup(c.Context(), args[0], func(api *client.Client, id string) error {
+				return api.SetDefaultGroup(c.Context(), id, args[1] == "on")
+			})
+		},
+	}
+}
+
+func (p *program) deleteGroupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete GROUP", Short: "Remove a group that has no projects", Args: arguments(1, 1, "name a group, by name or id"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withGroup(c.Context(), args[0], func(api *client.Client, id string) error { return api.DeleteGroup(c.Context(), id) })
+		},
+	}
+}
+
+func (p *program) withGroup(ctx context.Context, name string, use func(api *client.Client, id string) error) error {
+	return p.withClient(func(api *client.Client) error {
+		id, err := groupNamed(ctx, api, name)
+		if err != nil {
+			return err
+		}
+		return use(api, id)
+	})
+}
+
+// groupNamed gives the id of the group of that id, or of that name where only one has it.
+func groupNamed(ctx context.Context, api *client.Client, name string) (string, error) {
+	list, err := api.Groups(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, g := range list {
+		if g.ID == name {
+			return g.ID, nil
+		}
+		if g.Name == name {
+			found = append(found, g.ID)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", domain.NotFound("there is no group %q; harvest groups list shows all", name)
+	}
+	return "", domain.Errorf(domain.CodeConflict, "%d groups are called %q: name one by its id", len(found), name)
+}

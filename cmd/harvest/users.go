@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+func (p *program) usersCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "users",
+		Short: "See who signed up, and say what they may do (admins)",
+		Example: `  harvest users list
+  harvest users role ada@example.com admin
+  harvest users groups ada@example.com everyone platform`,
+	}
+	c.AddCommand(p.listUsersCommand(), p.roleCommand(), p.memberCommand())
+	return c
+}
+
+func (p *program) listUsersCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List everybody", Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.withClient(func(api *client.Client) error {
+				list, names, err := peopleAndGroups(c.Context(), api)
+				if err != nil {
+					return err
+				}
+				table := listing{head: []string{"id", "e-mail", "name", "role", "by", "groups"}, none: "nobody has signed up"}
+				for _, u := range list {
+					var groups []string
+					for _, id := range u.GroupIDs {
+						groups = append(groups, names[id])
+					}
+					table.row(u.ID, u.Email, u.Name, string(u.Role), u.Provider, strings.Join(groups, ", "))
+				}
+				return p.show(table, list, asJSON)
+			})
+		},
+	}
+	jsonFlag(c, &asJSON)
+	return c
+}
+
+// peopleAndGroups gives everybody, and the names of groups by id.
+func peopleAndGroups(ctx context.Context, api *client.Client) (people []domain.User, names map[string]string, err error) {
+	if people, err = api.Users(ctx); err != nil {
+		return nil, nil, err
+	}
+	groups, err := api.Groups(ctx)
+	names = map[string]string{}
+	for _, g := range groups {
+		names[g.ID] = g.Name
+	}
+	return people, names, err
+}
+
+func (p *program) roleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "role USER admin|regular", Short: "Say whether somebody is an admin",
+		Args: arguments(2, 2, "name a person, by id or e-mail address, and their role: admin or regular"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				id, err := userNamed(c.Context(), api, args[0])
+				if err != nil {
+					return err
+				}
+				return api.SetRole(c.Context(), id, domain.UserRole(args[1]))
+			})
+		},
+	}
+}
+
+func (p *program) memberCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "groups USER [GROUP]…", Short: "Say of which groups somebody is a member: of these and no others",
+		Args: arguments(1, -1, "name a person, by id or e-mail address, and all their groups"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				id, err := userNamed(c.Context(), api, args[0])
+				if err != nil {
+					return err
+				}
+				groups := []string{}
+				for _, name := range args[1:] {
+					group, err := groupNamed(c.Context(), api, name)
+					if err != nil {
+						return err
+					}
+					groups = append(groups, group)
+				}
+				return api.SetGroups(c.Context(), id, groups)
+			})
+		},
+	}
+}
+
+// userNamed gives the id of the person of that id or e-mail address.
+func userNamed(ctx context.Context, api *client.Client, name string) (string, error) {
+	list, err := api.Users(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, u := range list {
+		if u.ID == name || u.Email != "" && strings.EqualFold(u.Email, name) {
+			return u.ID, nil
+		}
+	}
+	return "", domain.NotFound("nobody has the id or the e-mail address %q; harvest users list shows all", name)
+}
+
+// jsonFlag is the flag that has a list written as the API gives it.
+func jsonFlag(c *cobra.Command, asJSON *bool) {
+	c.Flags().BoolVar(asJSON, "json", false, "as JSON, as the API gives it")
+}

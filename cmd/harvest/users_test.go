@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// teamProgram runs commands as somebody at a terminal of their own.
+type teamProgram struct {
+	t   *testing.T
+	dir string
+	env map[string]string
+}
+
+func newTeamProgram(t *testing.T, env map[string]string) *teamProgram {
+	t.Helper()
+	dir := t.TempDir()
+	env[configVariable] = dir
+	return &teamProgram{t, dir, env}
+}
+
+// run gives what a command writes to its output and beside it.
+func (p *teamProgram) run(want int, input string, args ...string) (out, errs string) {
+	p.t.Helper()
+	file := func(name, text string) *os.File {
+		f, err := os.OpenFile(filepath.Join(p.dir, name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err == nil {
+			_, err = f.WriteString(text)
+		}
+		if err == nil {
+			_, err = f.Seek(0, 0)
+		}
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.t.Cleanup(func() { f.Close() })
+		return f
+	}
+	prog := &program{dataDir: filepath.Join(p.dir, "data"), in: file("in", input), out: file("out", ""), errs: file("errs", ""),
+		env: func(name string) (string, bool) { value, ok := p.env[name]; return value, ok }}
+	code := prog.run(p.t.Context(), args)
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(p.dir, name))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return string(text)
+	}
+	out, errs = read("out"), read("errs")
+	if code != want {
+		p.t.Errorf("harvest %s: %d\n%s%s", strings.Join(args, " "), code, out, errs)
+	}
+	return out, errs
+}
+
+func TestATeamSetsItselfUpByCommands(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, `{"rounds":[]}`, "[auth]\nsetup_token = \"the setup token of this test\"\n[[llm]]\nprovider = \"scripted\"\nmodel = \"s\"\nscript = SCRIPT\n")
+	ada := newTeamProgram(t, map[string]string{})
+	ada.run(exitFailed, "a good sentence\n", "login", r.base, "--register", "--email", "ada@example.com", "--name", "Ada")
+	ada.env[setupVariable] = "the setup token of this test"
+	if _, said := ada.run(exitOK, "a good sentence\n", "login", r.base, "--register", "--email", "ada@example.com", "--name", "Ada"); !strings.Contains(said, "as Ada") {
+		t.Errorf("registered: %s", said)
+	}
+	grace := newTeamProgram(t, map[string]string{})
+	grace.run(exitOK, "grace@example.com\nGrace\na better sentence\n", "login", r.base, "--register")
+	if _, said := grace.run(exitFailed, "", "users", "list"); !strings.Contains(said, "only admins") {
+		t.Errorf("who is no admin is told %q", said)
+	}
+	id, _ := ada.run(exitOK, "", "groups", "create", "platform", "--description", "who runs the clusters")
+	ada.run(exitOK, "", "users", "groups", "Grace@example.com", "platform", "everyone")
+	ada.run(exitOK, "", "users", "role", "grace@example.com", "admin")
+	ada.run(exitOK, "", "groups", "default", "platform", "on")
+	ada.run(exitUsage, "", "groups", "default", "platform", "maybe")
+	ada.run(exitFailed, "", "users", "role", "grace@example.com", "king")
+	ada.run(exitFailed, "", "users", "role", "nobody@example.com", "admin")
+	out, _ := grace.run(exitOK, "", "users", "list")
+	for _, shown := range []string{"E-MAIL", "grace@example.com", "Grace", "admin", "platform"} {
+		if !strings.Contains(out, shown) {
+			t.Errorf("the list lacks %q:\n%s", shown, out)
+		}
+	}
+	var users []domain.User
+	if out, _ = ada.run(exitOK, "", "users", "list", "--json"); json.Unmarshal([]byte(out), &users) != nil || len(users) != 2 {
+		t.Errorf("as JSON: %s", out)
+	}
+	if out, _ = ada.run(exitOK, "", "groups", "list"); !strings.Contains(out, strings.TrimSpace(id)) || !strings.Contains(out, "join") {
+		t.Errorf("groups:\n%s", out)
+	}
+	out, said := ada.run(exitOK, "", "audit", "--since", "1h", "--limit", "2")
+	if strings.Count(out, "\n") != 3 || !strings.Contains(out, "Ada (by a key)") || !strings.Contains(said, "--before") {
+		t.Errorf("audit:\n%s%s", out, said)
+	}
+	if out, _ = ada.run(exitOK, "", "audit", "--outcome", "denied"); !strings.Contains(out, "GET /admin/users") || !strings.Contains(out, "Grace") {
+		t.Errorf("what was denied:\n%s", out)
+	}
+	ada.run(exitOK, "", "groups", "delete", "platform")
+}
