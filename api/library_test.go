@@ -121,7 +121,7 @@ func TestArtifactRoutes(t *testing.T) {
 		{"GET", "/artifacts/{id}", "", 200, `"content":"one\ntwo\n"`},
 		{"GET", of, "", 200, `"title":"Guide"`},
 		{"PUT", "/artifacts/{id}", `{"title":"Guide","kind":"markdown","content":"one\n2\n"}`, 200, `"version":2`},
-		{"PUT", "/artifacts/{id}", `{"content":"x","version":1}`, 409, "newer version"},
+		{"PUT", "/artifacts/{id}", `{"content":"x","version":1}`, 409, "the newest version"},
 		{"PUT", "/artifacts/{id}", `{"kind":"pdf","content":"x"}`, 400, "kind: is markdown"},
 		{"PUT", "/artifacts/{id}", `{}`, 400, "give a title"},
 		{"GET", "/artifacts/{id}/versions", "", 200, `"author":"owner"`},

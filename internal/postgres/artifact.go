@@ -113,7 +113,7 @@ func (s *Store) ReviseArtifact(ctx context.Context, a domain.Artifact, by domain
 		}
 	}
 	if noRows(err) {
-		return domain.Artifact{}, domain.Errorf(domain.CodeConflict, "the artifact has a newer version than %d, or is gone; load it again", a.Version)
+		return domain.Artifact{}, domain.Errorf(domain.CodeConflict, "%d is not the newest version of the artifact, or it is gone; load it again", a.Version)
 	}
 	if err != nil {
 		return domain.Artifact{}, failed("revise artifact "+a.ID, err)
