@@ -151,8 +151,12 @@ type SignIn interface {
 	// Session gives who is signed in, with a fresh token where the old one is used up; or
 	// unauthorized.
 	Session(ctx context.Context, token, session string) (who domain.Actor, fresh *domain.SignedIn, err error)
-	// Logout ends a session on every server at once.
-	Logout(ctx context.Context, token, session string) error
+	// Logout ends a session on every server at once, or all sessions of its person.
+	Logout(ctx context.Context, token, session string, all bool) error
+	// ChangePassword replaces a person's own password: forbidden, conflict, invalid, too_many.
+	ChangePassword(ctx context.Context, c domain.PasswordChange) error
+	// ResetPassword gives a person a password: forbidden, not_found, conflict, invalid.
+	ResetPassword(ctx context.Context, userID, password string) error
 	// Begin gives where to send a browser, and what it keeps until it is back: not_configured,
 	// unavailable.
 	Begin(ctx context.Context, start domain.SignInStart) (address, keep string, err error)

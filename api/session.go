@@ -147,7 +147,7 @@ func enter(r *http.Request, reply http.Header, in domain.SignedIn, err error) (d
 	return done{true}, nil
 }
 
-// logout answers POST /auth/logout.
+// logout answers POST /auth/logout. With ?all=true it ends every session of the person.
 func (s *Server) logout(ctx context.Context, r request[none]) (done, error) {
 	if s.SignIn == nil {
 		return done{true}, nil
@@ -155,7 +155,11 @@ func (s *Server) logout(ctx context.Context, r request[none]) (done, error) {
 	if err := s.ownPage(r.http); err != nil {
 		return done{}, err
 	}
-	if err := s.SignIn.Logout(ctx, cookieOf(r.http, tokenCookie), cookieOf(r.http, sessionCookie)); err != nil {
+	all, err := flag(r.query, "all")
+	if err != nil {
+		return done{}, err
+	}
+	if err := s.SignIn.Logout(ctx, cookieOf(r.http, tokenCookie), cookieOf(r.http, sessionCookie), all); err != nil {
 		return done{}, err
 	}
 	forget(r.http, r.reply, tokenCookie, "/")

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/rs/zerolog"
 
 	"github.com/harvest-engine/harvest/api"
@@ -31,6 +32,7 @@ const signSecret = "the-secret-that-signs-in-the-tests"
 // house is an API with real people behind it: a database, and what signs them in.
 type house struct {
 	*fixture
+	pool    *pgxpool.Pool
 	store   *postgres.Store
 	service *signin.Service
 	clock   *clock
@@ -56,7 +58,14 @@ func (c *clock) pass(d time.Duration) {
 
 func openHouse(t *testing.T, changes ...func(*signin.Config)) *house {
 	t.Helper()
-	h := &house{store: postgres.NewStore(testkit.Postgres(t)), clock: &clock{}}
+	return openOn(t, testkit.Postgres(t), &clock{}, changes...)
+}
+
+// openOn opens a house on a database, which may be another's too: then they are two processes
+// that share it.
+func openOn(t *testing.T, pool *pgxpool.Pool, at *clock, changes ...func(*signin.Config)) *house {
+	t.Helper()
+	h := &house{pool: pool, store: postgres.NewStore(pool), clock: at}
 	cfg := signin.Config{Store: h.store, Secret: signSecret, Local: true, Log: zerolog.Nop(), Now: h.clock.now}
 	for _, change := range changes {
 		change(&cfg)

@@ -18,6 +18,15 @@ type Login struct {
 	Address  string // the IP address it comes from
 }
 
+// PasswordChange is a person who changes their password.
+type PasswordChange struct {
+	UserID   string
+	Current  string
+	Password string
+	Token    string // of the browser that it is done in, whose session goes on; "" for none
+	Session  string // likewise
+}
+
 // SignedIn is what a browser keeps of a sign-in.
 type SignedIn struct {
 	Token       string // proves who it is, for TokenLife

@@ -24,6 +24,15 @@ where hash = @hash and expires_at > now() returning id, user_id`)
 
 	sqlEndSession = statement("end a session", `delete from sessions where id = @session or hash = @hash`)
 
+	// Who has no session that goes on ends none.
+	sqlEndSessions = statement("end all sessions of a person", `
+delete from sessions where user_id in (
+    select user_id from sessions where (id = @session or hash = @hash) and expires_at > now())`)
+
+	sqlSetPassword = statement("set a password", `
+with ended as (delete from sessions where user_id = @user and id <> @session and hash is distinct from @hash::bytea)
+update users set password = @password where id = @user and provider <> 'owner' returning id`)
+
 	sqlIdentity = statement("find an identity", `select user_id from identities where issuer = @issuer and subject = @subject`)
 
 	sqlLinkIdentity = statement("link an identity", `
@@ -76,6 +85,26 @@ func (s *Store) EndSession(ctx context.Context, id string, hash []byte) error {
 	_, err := s.pool.Exec(ctx, sqlEndSession, pgx.NamedArgs{"session": id, "hash": hash})
 	s.accessChanged()
 	return failed("end a session", err)
+}
+
+// EndSessions ends all sessions of the person whose is the session of that id, or that a
+// secret of that hash renews.
+func (s *Store) EndSessions(ctx context.Context, id string, hash []byte) error {
+	_, err := s.pool.Exec(ctx, sqlEndSessions, pgx.NamedArgs{"session": id, "hash": hash})
+	s.accessChanged()
+	return failed("end all sessions of a person", err)
+}
+
+// SetPassword sets the hash of a person's password, and ends all their sessions but the one of
+// that id, or that a secret of keepHash renews; or not_found.
+func (s *Store) SetPassword(ctx context.Context, userID, password, keepID string, keepHash []byte) error {
+	args := pgx.NamedArgs{"user": userID, "password": password, "session": keepID, "hash": keepHash}
+	err := s.pool.QueryRow(ctx, sqlSetPassword, args).Scan(&userID)
+	if noRows(err) {
+		return domain.NotFound("there is no user %q", userID)
+	}
+	s.accessChanged()
+	return failed("set the password of "+userID, err)
 }
 
 var errSession = domain.Errorf(domain.CodeUnauthorized, "the session has ended; sign in again")

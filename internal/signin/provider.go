@@ -146,8 +146,8 @@ func (s *Service) Finish(ctx context.Context, end domain.SignInEnd) (domain.Sign
 	if err != nil {
 		return domain.SignedIn{}, err
 	}
-	var claims stateClaims
-	if err := s.states.read(end.Kept, &claims); err != nil || claims.Provider != p.Name ||
+	claims, err := s.states.read(end.Kept)
+	if err != nil || claims.Provider != p.Name ||
 		subtle.ConstantTimeCompare([]byte(claims.State), []byte(end.State)) != 1 {
 		return domain.SignedIn{}, domain.Invalid("state", "does not belong to this browser, or is older than %d minutes; sign in again", int(stateLife.Minutes()))
 	}

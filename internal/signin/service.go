@@ -44,6 +44,9 @@ type Store interface {
 	Device(ctx context.Context, userCode string) (domain.Device, error)
 	DecideDevice(ctx context.Context, d domain.DeviceDecision) error
 	RedeemDevice(ctx context.Context, hash []byte) (key domain.APIKey, text string, err error)
+	EndSessions(ctx context.Context, id string, hash []byte) error
+	User(ctx context.Context, id string) (domain.User, error)
+	SetPassword(ctx context.Context, userID, password, keepID string, keepHash []byte) error
 	CountAttempt(ctx context.Context, subject string, window time.Duration) (count int, left time.Duration, err error)
 	ForgetAttempts(ctx context.Context, account, address string) error
 }
@@ -63,8 +66,8 @@ type Config struct {
 type Service struct {
 	Config
 	hasher    *hasher
-	sessions  signer[*sessionClaims]
-	states    signer[*stateClaims]
+	sessions  signer[sessionClaims, *sessionClaims]
+	states    signer[stateClaims, *stateClaims]
 	providers []*provider
 }
 
@@ -78,10 +81,10 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{Config: cfg, hasher: newHasher()}
 	var err error
-	if s.sessions, err = newSigner[*sessionClaims](cfg.Secret, "session", cfg.Now); err != nil {
+	if s.sessions, err = newSigner[sessionClaims](cfg.Secret, "session", cfg.Now); err != nil {
 		return nil, err
 	}
-	if s.states, err = newSigner[*stateClaims](cfg.Secret, "state", cfg.Now); err != nil {
+	if s.states, err = newSigner[stateClaims](cfg.Secret, "state", cfg.Now); err != nil {
 		return nil, err
 	}
 	for _, p := range cfg.Providers {
@@ -233,8 +236,7 @@ func (s *Service) token(session, userID string) (string, error) {
 // is used up: then fresh is the next one. What the person may do is read from the store each
 // time. Errors: unauthorized.
 func (s *Service) Session(ctx context.Context, token, session string) (who domain.Actor, fresh *domain.SignedIn, err error) {
-	var claims sessionClaims
-	if err := s.sessions.read(token, &claims); err == nil {
+	if claims, err := s.sessions.read(token); err == nil {
 		who, err = s.Store.SessionActor(ctx, claims.Session, claims.Subject)
 		return who, nil, err
 	}
@@ -253,12 +255,16 @@ func (s *Service) Session(ctx context.Context, token, session string) (who domai
 	return who, &domain.SignedIn{Token: next, TokenLife: tokenLife}, err
 }
 
-// Logout ends a browser's session, on every server at once. There need be none.
-func (s *Service) Logout(ctx context.Context, token, session string) error {
-	var claims sessionClaims
-	if err := s.sessions.read(token, &claims); err != nil && session == "" {
+// Logout ends a browser's session, or with all every session of its person, on every server
+// at once. There need be none.
+func (s *Service) Logout(ctx context.Context, token, session string, all bool) error {
+	claims, err := s.sessions.read(token)
+	if err != nil && session == "" {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(session))
+	if all {
+		return s.Store.EndSessions(ctx, claims.Session, sum[:])
+	}
 	return s.Store.EndSession(ctx, claims.Session, sum[:])
 }

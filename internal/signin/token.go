@@ -17,19 +17,25 @@ const (
 
 var errToken = domain.Errorf(domain.CodeUnauthorized, "sign in again")
 
+// claimsOf are claims that can be read into.
+type claimsOf[T any] interface {
+	*T
+	jwt.Claims
+}
+
 // signer signs claims for one purpose: what is signed for one opens nothing of another.
-type signer[C jwt.Claims] struct {
+type signer[T any, C claimsOf[T]] struct {
 	key     []byte
 	purpose string
 	now     func() time.Time
 }
 
-func newSigner[C jwt.Claims](secret, purpose string, now func() time.Time) (signer[C], error) {
+func newSigner[T any, C claimsOf[T]](secret, purpose string, now func() time.Time) (signer[T, C], error) {
 	key, err := hkdf.Key(sha256.New, []byte(secret), nil, "harvest "+purpose, sha256.Size)
-	return signer[C]{key, purpose, now}, err
+	return signer[T, C]{key, purpose, now}, err
 }
 
-func (s signer[C]) registered(life time.Duration) jwt.RegisteredClaims {
+func (s signer[T, C]) registered(life time.Duration) jwt.RegisteredClaims {
 	now := s.now()
 	return jwt.RegisteredClaims{
 		Issuer: issuer, Audience: jwt.ClaimStrings{s.purpose},
@@ -37,19 +43,20 @@ func (s signer[C]) registered(life time.Duration) jwt.RegisteredClaims {
 	}
 }
 
-func (s signer[C]) sign(claims C) (string, error) {
+func (s signer[T, C]) sign(claims C) (string, error) {
 	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(s.key)
 }
 
-// read checks a token and puts what it says into claims.
-func (s signer[C]) read(token string, claims C) error {
-	_, err := jwt.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return s.key, nil },
+// read checks a token and gives what it says; of one that is not good, nothing.
+func (s signer[T, C]) read(token string) (claims T, err error) {
+	_, err = jwt.ParseWithClaims(token, C(&claims), func(*jwt.Token) (any, error) { return s.key, nil },
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer(issuer), jwt.WithAudience(s.purpose),
 		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(s.now))
 	if err != nil {
-		return domain.Wrap(domain.CodeUnauthorized, err, "%s", errToken.Message)
+		var nothing T // the parser reads before it checks
+		return nothing, domain.Wrap(domain.CodeUnauthorized, err, "%s", errToken.Message)
 	}
-	return nil
+	return claims, nil
 }
 
 // sessionClaims are what the cookie of a signed-in browser says.
