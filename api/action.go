@@ -60,7 +60,7 @@ func (s *Server) projectAction(ctx context.Context, r request[none]) (domain.Act
 }
 
 // noAction is the answer about an action that the caller may not see.
-func noAction(id string) error { return hidden{domain.NotFound("there is no action %q", id)} }
+func noAction(id string) error { return domain.Hidden("there is no action %q", id) }
 
 // visibleAction loads an action that the caller may see: of an own turn, or of a project.
 func (s *Server) visibleAction(ctx context.Context, who caller, id string) (domain.Action, error) {

@@ -65,13 +65,7 @@ func (s *Server) noteDone(c *gin.Context, policy access, who caller) {
 	}
 }
 
-// hidden is the error of what exists, but not for who asks: the answer is that there is none.
-type hidden struct{ error }
-
-// Unwrap gives the answer.
-func (h hidden) Unwrap() error { return h.error }
-
-// hiddenKey marks a request that was answered so.
+// hiddenKey marks a request for what exists, but not for who asks: the answer is that there is none.
 const hiddenKey = "hidden"
 
 // note stores an entry, also where the client has left.

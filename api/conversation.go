@@ -44,7 +44,7 @@ func (s *Server) theConversation(ctx context.Context, who caller, project domain
 		return c, err
 	}
 	if c.ProjectID != project.ID || project.ID == "" && c.CreatedBy != who.UserID {
-		return domain.Conversation{}, hidden{domain.NotFound("there is no conversation %q", id)}
+		return domain.Conversation{}, domain.Hidden("there is no conversation %q", id)
 	}
 	return c, nil
 }

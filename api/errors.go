@@ -91,9 +91,6 @@ func (s *Server) fail(c *gin.Context, err error) {
 		c.Status(statusClientGone)
 		return
 	}
-	if errors.As(err, new(hidden)) {
-		c.Set(hiddenKey, true)
-	}
 	status, body := describe(err)
 	body.RequestID = obs.From(ctx).RequestID
 	if status >= http.StatusInternalServerError {
@@ -106,6 +103,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 	if errors.As(err, &e) && e.Wait > 0 {
 		c.Header("Retry-After", strconv.Itoa(int(e.Wait.Seconds()+0.999)))
 	}
+	c.Set(hiddenKey, e != nil && e.Hidden)
 	writeJSON(c, status, body)
 }
 

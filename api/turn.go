@@ -23,7 +23,7 @@ func (s *Server) ownTurn(ctx context.Context, who caller, id string) (domain.Tur
 		return domain.Turn{}, err
 	}
 	if !seen {
-		return domain.Turn{}, hidden{domain.NotFound("there is no turn %q", id)}
+		return domain.Turn{}, domain.Hidden("there is no turn %q", id)
 	}
 	return complete(turn), nil
 }

@@ -38,6 +38,7 @@ type Error struct {
 	Message string        // for people; says what to do where something can be done
 	Field   string        // the input's field, for CodeInvalid
 	Holder  string        // the id of the turn or run that is in the way, for CodeConflict
+	Hidden  bool          // for CodeNotFound: it exists, but not for who asks, which only the audit is told
 	Actions []string      // the ids of the actions that Holder waits for, for CodeConflict
 	Wait    time.Duration // how long to wait before trying again; 0 where unknown
 	Err     error         // the cause; never shown outside the process
@@ -79,6 +80,13 @@ func Invalid(field, format string, args ...any) *Error {
 // NotFound reports that the named thing does not exist.
 func NotFound(format string, args ...any) *Error {
 	return &Error{Code: CodeNotFound, Message: fmt.Sprintf(format, args...)}
+}
+
+// Hidden reports that the named thing does not exist, of one that exists for others.
+func Hidden(format string, args ...any) *Error {
+	e := NotFound(format, args...)
+	e.Hidden = true
+	return e
 }
 
 // CodeOf gives the code of the first Error in err's chain, CodeInternal for any other

@@ -28,6 +28,8 @@ order by a.id desc limit @limit`)
 select`+actionColumns+` from actions a join turn_calls c on c.turn_id = a.turn_id and c.call_id = a.call_id
 where a.turn_id = @turn and a.status = 'pending' order by c.round, c.ord`)
 
+	sqlActionElsewhere = statement("look for an action anywhere", `select exists (select from actions where id = @id)`)
+
 	sqlActionNamed = statement("find an action of a conversation", `
 select id from actions
 where conversation_id = @conversation and project_id = @project and (id = @name or call_id = @name)
@@ -93,7 +95,7 @@ func (s *Store) ActionOf(ctx context.Context, projectID, conversationID, name st
 	var id string
 	err := s.pool.QueryRow(ctx, sqlActionNamed, pgx.NamedArgs{"conversation": conversationID, "project": projectID, "name": name}).Scan(&id)
 	if noRows(err) {
-		return domain.Action{}, domain.NotFound("no action %q waits in this conversation", name)
+		return domain.Action{}, s.missing(ctx, sqlActionElsewhere, name, "no action %q waits in this conversation")
 	}
 	if err != nil {
 		return domain.Action{}, failed("find an action", err)

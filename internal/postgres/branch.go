@@ -80,7 +80,7 @@ func (s *Store) knowMessage(ctx context.Context, conversationID, messageID strin
 	var project, user string
 	err := s.pool.QueryRow(ctx, sqlMessage, pgx.NamedArgs{"message": messageID, "conversation": conversationID}).Scan(&content, &project, &user)
 	if noRows(err) {
-		return domain.NotFound("there is no message %q in this conversation", messageID)
+		return s.noMessage(ctx, messageID)
 	}
 	return failed("read message "+messageID, err)
 }

@@ -270,7 +270,7 @@ func (n *newTurn) lock(ctx context.Context, tx sender) (fresh bool, err error) {
 	}
 	switch {
 	case !own:
-		return false, domain.NotFound("there is no conversation %q", n.req.ConversationID)
+		return false, domain.Hidden("there is no conversation %q", n.req.ConversationID)
 	case !locked:
 		return false, n.busy(ctx, tx, holder, by)
 	}

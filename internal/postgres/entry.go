@@ -45,6 +45,8 @@ where t.id = @turn and t.ended_at is null and exists (select from actions a wher
 	sqlMessage = statement("read a message", `
 select m.content, coalesce(c.project_id, ''), c.user_id
 from messages m join conversations c on c.id = m.conversation_id where m.id = @message and m.conversation_id = @conversation`)
+
+	sqlMessageElsewhere = statement("look for a message anywhere", `select exists (select from messages where id = @id)`)
 )
 
 // Entries gives the messages of a branch, oldest first, as people read them: the branch that
@@ -238,13 +240,18 @@ func (s *Store) chains(ctx context.Context, turns []string) (map[string][]domain
 	return logs, err
 }
 
+// noMessage is the answer to who asks for a message that is not of the conversation.
+func (s *Store) noMessage(ctx context.Context, id string) error {
+	return s.missing(ctx, sqlMessageElsewhere, id, "there is no message %q in this conversation")
+}
+
 // Attachment gives a file of a message, counted from 0, or not_found.
 func (s *Store) Attachment(ctx context.Context, conversationID, messageID string, n int) (domain.File, error) {
 	var content []byte
 	var project, user, text string
 	err := s.pool.QueryRow(ctx, sqlMessage, pgx.NamedArgs{"message": messageID, "conversation": conversationID}).Scan(&content, &project, &user)
 	if noRows(err) {
-		return domain.File{}, domain.NotFound("there is no message %q in this conversation", messageID)
+		return domain.File{}, s.noMessage(ctx, messageID)
 	}
 	if err != nil {
 		return domain.File{}, failed("read message "+messageID, err)

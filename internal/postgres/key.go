@@ -28,6 +28,8 @@ values (@key, @user, @name, @prefix, @hash, @scopes, @expires) returning `+keyFi
 
 	sqlDropKey = statement("remove an API key", `delete from api_keys where id = @key and user_id = @user returning id`)
 
+	sqlKeyElsewhere = statement("look for an API key anywhere", `select exists (select from api_keys where id = @id)`)
+
 	// The minute of its last use is noted once: a busy key must not write at each request.
 	sqlKeyActor = statement("find who an API key is of", `
 with used as (
@@ -63,7 +65,7 @@ func (s *Store) Keys(ctx context.Context, userID string) ([]domain.APIKey, error
 func (s *Store) DeleteKey(ctx context.Context, userID, id string) error {
 	err := s.pool.QueryRow(ctx, sqlDropKey, pgx.NamedArgs{"key": id, "user": userID}).Scan(&id)
 	if noRows(err) {
-		return domain.NotFound("there is no key %q", id)
+		return s.missing(ctx, sqlKeyElsewhere, id, "there is no key %q")
 	}
 	s.accessChanged()
 	return failed("remove an API key", err)

@@ -18,6 +18,8 @@ select`+memoryColumns+`, '' from memories m where m.project_id = @project order 
 	sqlMemory = statement("read a memory", `
 select`+memoryColumns+`, m.content from memories m where m.id = @memory and m.project_id = @project`)
 
+	sqlMemoryElsewhere = statement("look for a memory anywhere", `select exists (select from memories where id = @id)`)
+
 	sqlMemoryWritten = statement("find the memory of a call", `
 select`+memoryColumns+`, m.content from memories m where m.write_key = @key`)
 
@@ -73,7 +75,7 @@ func (s *Store) memories(ctx context.Context, doing, sql string, args pgx.NamedA
 func (s *Store) Memory(ctx context.Context, projectID, id string) (domain.Memory, error) {
 	m, err := scanMemory(s.pool.QueryRow(ctx, sqlMemory, pgx.NamedArgs{"project": projectID, "memory": id}))
 	if noRows(err) {
-		return m, domain.NotFound("there is no memory %q", id)
+		return m, s.noMemory(ctx, id)
 	}
 	return m, failed("load memory "+id, err)
 }
@@ -102,7 +104,7 @@ func (s *Store) UpdateMemory(ctx context.Context, projectID, id string, title, c
 	args := pgx.NamedArgs{"project": projectID, "memory": id, "title": title, "content": content}
 	err := s.pool.QueryRow(ctx, sqlUpdateMemory, args).Scan(&id)
 	if noRows(err) {
-		return domain.NotFound("there is no memory %q", id)
+		return s.noMemory(ctx, id)
 	}
 	return failed("update memory "+id, err)
 }
@@ -111,9 +113,14 @@ func (s *Store) UpdateMemory(ctx context.Context, projectID, id string, title, c
 func (s *Store) DeleteMemory(ctx context.Context, projectID, id string) error {
 	err := s.pool.QueryRow(ctx, sqlDropMemory, pgx.NamedArgs{"project": projectID, "memory": id}).Scan(&id)
 	if noRows(err) {
-		return domain.NotFound("there is no memory %q", id)
+		return s.noMemory(ctx, id)
 	}
 	return failed("remove memory "+id, err)
+}
+
+// noMemory is the answer to who asks for a memory that is not of the project.
+func (s *Store) noMemory(ctx context.Context, id string) error {
+	return s.missing(ctx, sqlMemoryElsewhere, id, "there is no memory %q")
 }
 
 func scanMemory(row pgx.Row) (m domain.Memory, err error) {

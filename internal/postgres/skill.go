@@ -23,6 +23,10 @@ order by s.name`)
 select`+skillColumns+`, v.content from skills s join skill_versions v on v.skill_id = s.id and v.version = s.version
 where s.id = @skill and coalesce(s.project_id, '') = @project`)
 
+	// What is for all is hidden from nobody.
+	sqlSkillElsewhere = statement("look for a skill anywhere", `
+select exists (select from skills where id = @id and project_id is not null)`)
+
 	sqlSkillNamed = statement("find a skill", `
 select`+skillColumns+`, v.content from skills s join skill_versions v on v.skill_id = s.id and v.version = s.version
 where s.name = @name and (s.project_id = @project or s.project_id is null)
@@ -86,7 +90,7 @@ func (s *Store) Skills(ctx context.Context, projectID string, global bool) ([]do
 func (s *Store) Skill(ctx context.Context, projectID, id string) (domain.Skill, error) {
 	skill, err := scanSkill(s.pool.QueryRow(ctx, sqlSkill, pgx.NamedArgs{"skill": id, "project": projectID}))
 	if noRows(err) {
-		return skill, domain.NotFound("there is no skill %q", id)
+		return skill, s.noSkill(ctx, id)
 	}
 	return skill, failed("load skill "+id, err)
 }
@@ -125,9 +129,14 @@ func (s *Store) ReviseSkill(ctx context.Context, skill domain.Skill, author stri
 func (s *Store) DeleteSkill(ctx context.Context, projectID, id string) error {
 	err := s.pool.QueryRow(ctx, sqlDropSkill, pgx.NamedArgs{"skill": id, "project": projectID}).Scan(&id)
 	if noRows(err) {
-		return domain.NotFound("there is no skill %q", id)
+		return s.noSkill(ctx, id)
 	}
 	return failed("remove skill "+id, err)
+}
+
+// noSkill is the answer to who asks for a skill that is not of the project.
+func (s *Store) noSkill(ctx context.Context, id string) error {
+	return s.missing(ctx, sqlSkillElsewhere, id, "there is no skill %q")
 }
 
 // SkillVersions lists a skill's versions, newest first, without their contents.
