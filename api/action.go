@@ -88,6 +88,9 @@ type decisionBody struct {
 	Nonce    string `json:"nonce"`
 	Hash     string `json:"hash"`
 	Reason   string `json:"reason"`
+	// Of the approval of save_secret: the value, or the wish for a random one.
+	Value    domain.SecretValue `json:"value"`
+	Generate bool               `json:"generate"`
 }
 
 func (d *decisionBody) validate() error {
@@ -99,7 +102,7 @@ func (d *decisionBody) validate() error {
 	case len(d.Reason) > maxReasonBytes || !plainText(d.Reason):
 		return domain.Invalid("reason", "must be a text of at most %d bytes", maxReasonBytes)
 	}
-	return nil
+	return oneValue(d.Value, d.Generate, false)
 }
 
 func (d *decisionBody) decision(actionID string) domain.Decision {
@@ -107,7 +110,9 @@ func (d *decisionBody) decision(actionID string) domain.Decision {
 	if *d.Approved {
 		status = domain.ActionApproved
 	}
-	return domain.Decision{ActionID: actionID, Status: status, Nonce: d.Nonce, Hash: d.Hash, Reason: d.Reason}
+	return domain.Decision{
+		ActionID: actionID, Status: status, Nonce: d.Nonce, Hash: d.Hash, Reason: d.Reason, Value: d.Value, Generate: d.Generate,
+	}
 }
 
 // decideAction answers POST /actions/:id/decide with the action as it is then.

@@ -50,14 +50,25 @@ func (s *Server) noteRefused(c *gin.Context, who caller) {
 	}
 }
 
-// noteDone notes a call that removes something, or changes something that only admins may, or
-// that its handler refuses.
+// notes reports whether a call that the policy admits is noted: one that removes something, or
+// changes something that only admins may, or a secret.
+func (a access) notes(method string) bool {
+	switch {
+	case method == http.MethodDelete:
+		return true
+	case safe(method):
+		return false
+	}
+	return a.noted || a.who == stewards || a.who == admins && a != browser
+}
+
+// noteDone notes a call that its policy has noted, or that its handler refuses.
 func (s *Server) noteDone(c *gin.Context, policy access, who caller) {
 	status := c.Writer.Status()
 	switch {
 	case status == http.StatusForbidden, c.GetBool(hiddenKey):
 		s.note(c, who, domain.OutcomeDenied)
-	case c.Request.Method != http.MethodDelete && (policy.who != admins || policy == browser || safe(c.Request.Method)):
+	case !policy.notes(c.Request.Method):
 	case status < 300:
 		s.note(c, who, domain.OutcomeDone)
 	default:

@@ -100,6 +100,12 @@ func (s *Server) allow(ctx context.Context, policy access, who caller, method, i
 		}
 	case members:
 		return s.visibleProject(ctx, id, who.Actor)
+	case stewards:
+		project, err := s.visibleProject(ctx, id, who.Actor)
+		if err == nil && !who.Admin() {
+			err = errAdmin
+		}
+		return project, err
 	case sharers:
 		return s.artifactProject(ctx, id, who.Actor)
 	}

@@ -166,6 +166,9 @@ func jsonName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	if t == reflect.TypeFor[domain.SecretValue]() {
+		return "a string"
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return "a string"

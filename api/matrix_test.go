@@ -37,13 +37,13 @@ func TestAccessMatrix(t *testing.T) {
 	f.engine.turns["theirs"] = domain.Turn{ID: "theirs", UserID: "stranger", ProjectID: "p2", Status: domain.TurnRunning, CreatedAt: day}
 	f.projects.projects["p2"] = domain.Project{ID: "p2", Name: "other", GroupID: "blue", CreatedBy: domain.OwnerID, CreatedAt: day}
 	regular := func(r api.RouteAccess) []int {
-		if r.Who == "admin" {
+		if r.Who == "admin" || r.Who == "admin of a project" {
 			return refused(http.StatusForbidden)
 		}
 		return passes
 	}
 	invisible := func(r api.RouteAccess) []int {
-		if r.Who == "member" || r.Who == "artifact" {
+		if r.Who == "member" || r.Who == "artifact" || r.Who == "admin of a project" {
 			return refused(http.StatusNotFound)
 		}
 		return regular(r)
@@ -152,10 +152,10 @@ func TestEveryRouteHasAPolicy(t *testing.T) {
 		t.Errorf("a route without a policy: %v", err)
 	}
 	for _, r := range f.server.Access() {
-		if !slices.Contains([]string{"everyone", "person", "member", "artifact", "admin"}, r.Who) || r.Scope == "" {
+		if !slices.Contains([]string{"everyone", "person", "member", "artifact", "admin", "admin of a project"}, r.Who) || r.Scope == "" {
 			t.Errorf("%s %s is for %q by keys of %q", r.Method, r.Path, r.Who, r.Scope)
 		}
-		if strings.Contains(r.Path, ":pid") != (r.Who == "member") {
+		if strings.Contains(r.Path, ":pid") != (r.Who == "member" || r.Who == "admin of a project") {
 			t.Errorf("%s %s names a project, or not, but is for %s", r.Method, r.Path, r.Who)
 		}
 		if strings.HasPrefix(r.Path, "/admin/") && r.Who != "admin" {

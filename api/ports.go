@@ -264,6 +264,7 @@ type Config struct {
 	Skills        Skills
 	Artifacts     Artifacts
 	Memories      Memories
+	Secrets       Secrets
 	Sources       Sources
 	Graph         Graph
 	Providers     Providers

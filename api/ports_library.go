@@ -49,6 +49,26 @@ type Artifacts interface {
 	Download(ctx context.Context, id string, version int) (domain.Download, error)
 }
 
+// Secrets keeps the secrets of projects; names may be in any case. No error of it holds
+// anything of a value. Methods that name a secret give not_found for one of another project.
+type Secrets interface {
+	// List gives secrets by name, without values.
+	List(ctx context.Context, projectID string) ([]domain.Secret, error)
+	// Versions lists the kept versions of a secret, the newest first, without values.
+	Versions(ctx context.Context, projectID, name string) ([]domain.SecretVersion, error)
+	// Save keeps a value as the newest version. Errors: invalid or too_large where name or
+	// value are unfit, unprocessable where the project has as many as it may.
+	Save(ctx context.Context, projectID, name string, value domain.SecretValue, by domain.Author) (domain.Secret, error)
+	// SaveGenerated saves a random value, which nobody sees.
+	SaveGenerated(ctx context.Context, projectID, name string, by domain.Author) (domain.Secret, error)
+	// Permit says whether models may see a secret.
+	Permit(ctx context.Context, projectID, name string, revealable bool) error
+	// Delete removes a secret with all its versions.
+	Delete(ctx context.Context, projectID, name string) error
+	// Reseal seals what is sealed with an old key with the active one.
+	Reseal(ctx context.Context) (domain.Resealed, error)
+}
+
 // Memories keeps a project's notes. Every method gives not_found for one of another project.
 type Memories interface {
 	// List gives memories, the one changed last first, without contents.

@@ -12,6 +12,7 @@ type access struct {
 	who   audience
 	scope domain.KeyScope // "": read to GET, write to do all else
 	does  string          // the tool whose calls do the same; see acts
+	noted bool            // what is done is noted in the audit, as what only admins may do is
 }
 
 // audience says who may call a route.
@@ -22,18 +23,20 @@ const (
 	anyPerson audience = "person"
 	members   audience = "member"
 	admins    audience = "admin"
+	stewards  audience = "admin of a project"
 	sharers   audience = "artifact"
 )
 
 // The policies of routes.
 var (
-	public  = access{who: everyone}                          // anyone; nobody's credentials are looked at
-	probe   = access{who: everyone, scope: domain.ScopeRead} // anyone; who has credentials is told more
-	person  = access{who: anyPerson}                         // anyone who is signed in; what they see is theirs
-	member  = access{who: members}                           // who may see the project :pid
-	shared  = access{who: sharers}                           // who may see the project of the artifact :id
-	admin   = access{who: admins, scope: domain.ScopeAdmin}  // admins
-	browser = access{who: admins, scope: browserScope}       // admins, also by the cookie of a sign-in link on a page of ours
+	public  = access{who: everyone}                           // anyone; nobody's credentials are looked at
+	probe   = access{who: everyone, scope: domain.ScopeRead}  // anyone; who has credentials is told more
+	person  = access{who: anyPerson}                          // anyone who is signed in; what they see is theirs
+	member  = access{who: members}                            // who may see the project :pid
+	steward = access{who: stewards, scope: domain.ScopeAdmin} // admins; whoever else may see the project :pid is told that there is such a thing
+	shared  = access{who: sharers}                            // who may see the project of the artifact :id
+	admin   = access{who: admins, scope: domain.ScopeAdmin}   // admins
+	browser = access{who: admins, scope: browserScope}        // admins, also by the cookie of a sign-in link on a page of ours
 )
 
 // browserScope is what no API key has: keys open no pages.
@@ -49,6 +52,12 @@ func (a access) by(scope domain.KeyScope) access {
 // it succeeds this is noted: a client that ran an action by it, and reports so, is believed.
 func (a access) acts(tool string) access {
 	a.does = tool
+	return a
+}
+
+// audited is the policy for a route whose calls are all noted.
+func (a access) audited() access {
+	a.noted = true
 	return a
 }
 
@@ -122,7 +131,7 @@ func (s *Server) routes() []route {
 		{http.MethodPost, "/projects/:pid/query", member.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.query)},
 		{http.MethodPost, "/projects/:pid/query/stream", member.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.projectQueryStream)},
 		{http.MethodGet, "/projects/:pid/settings", member, noBody, endpoint(s, http.StatusOK, s.settings)},
-		{http.MethodPut, "/projects/:pid/settings", member.by(domain.ScopeAdmin), defaultBody, endpoint(s, http.StatusOK, s.updateSettings)},
+		{http.MethodPut, "/projects/:pid/settings", steward, defaultBody, endpoint(s, http.StatusOK, s.updateSettings)},
 		{http.MethodGet, "/projects/:pid/actions", member, noBody, endpoint(s, http.StatusOK, s.projectActions)},
 		{http.MethodGet, "/projects/:pid/actions/:id", member, noBody, endpoint(s, http.StatusOK, s.projectAction)},
 		{http.MethodPost, "/projects/:pid/conversations/:cid/confirm-action/resume", member.by(domain.ScopeApprove), defaultBody, endpoint(s, http.StatusOK, s.resume)},
@@ -138,6 +147,7 @@ func (s *Server) routes() []route {
 	}
 	table = append(table, s.peopleRoutes()...)
 	table = append(table, s.libraryRoutes()...)
+	table = append(table, s.secretRoutes()...)
 	table = append(table, s.conversationRoutes("/conversations", person)...)
 	table = append(table, s.conversationRoutes("/projects/:pid/conversations", member)...)
 	if s.TemporalUI != nil {

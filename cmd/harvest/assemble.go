@@ -26,6 +26,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/internal/secrets"
 	"github.com/harvest-engine/harvest/tools"
 	"github.com/harvest-engine/harvest/worker"
 	"github.com/harvest-engine/harvest/workflows"
@@ -54,6 +55,7 @@ type assembly struct {
 	skills     *library.Skills
 	artifacts  *library.Artifacts
 	memories   *library.Memories
+	secrets    *secrets.Vault
 	keys       worker.Keyring
 	codec      *worker.Codec
 	temporal   sdkclient.Client
@@ -96,6 +98,9 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	if err := a.openLibrary(ctx); err != nil {
 		return err
 	}
+	if err := a.openVault(); err != nil {
+		return err
+	}
 	a.code = pg.New(a.pool, pg.OnSweepError(a.sweepFailed))
 	if a.graph, a.tools, err = a.openGraph(ctx); err != nil {
 		return err
@@ -105,8 +110,8 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	}
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
-		Actions: a.store,
-		Turns:   a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
+		Actions: a.store, Secrets: a.secrets,
+		Turns: a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
 		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention, AuditRetention: a.cfg.Data.AuditRetention,
 		Queues: a.queues, Owner: domain.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
 		TurnLimits: workflows.TurnLimits{
@@ -174,14 +179,15 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 	budgets := activities.Budgets{
 		PerTurn: a.cfg.Agent.MaxTurnCost, PerDay: a.cfg.Agent.MaxDayCost, TurnTokens: a.cfg.Agent.MaxTurnTokens,
 	}
+	models := activities.Gate{Models: a.chain, Secrets: a.secrets}
 	return worker.New(worker.Config{
 		Client: a.temporal, Queues: a.queues, Log: a.log, Serve: serve, OnFatal: onFatal,
 		Activities: worker.Activities{
 			Turn:      &activities.Turn{Store: a.store, Sources: a.code, Symbols: a.graph},
-			Model:     &activities.Model{Store: a.store, Models: a.chain, Tools: a.tools, Memories: a.memories, Documents: a.documents(), Budgets: budgets},
-			Tool:      &activities.Tool{Store: a.store, Tools: a.tools},
-			Action:    &activities.Action{Store: a.store, Tools: a.tools},
-			Afterword: &activities.Afterword{Store: a.store, Models: a.chain},
+			Model:     &activities.Model{Store: a.store, Models: models, Tools: a.tools, Memories: a.memories, Documents: a.documents(), Secrets: a.secrets, Budgets: budgets},
+			Tool:      &activities.Tool{Store: a.store, Tools: a.tools, Secrets: a.secrets},
+			Action:    &activities.Action{Store: a.store, Tools: a.tools, Secrets: a.secrets},
+			Afterword: &activities.Afterword{Store: a.store, Models: models},
 			Ingest:    &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
 		},
 	})

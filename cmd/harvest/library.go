@@ -15,9 +15,9 @@ func (a *assembly) openLibrary(ctx context.Context) error {
 	return a.skills.Seed(ctx)
 }
 
-// libraryTools are the tools by which models use the library.
+// libraryTools are the tools by which models use the library and the secrets of projects.
 func (a *assembly) libraryTools() []tools.Tool {
-	return slices.Concat(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts), tools.MemoryTools(a.memories))
+	return slices.Concat(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts), tools.MemoryTools(a.memories), tools.SecretTools(a.secrets))
 }
 
 // renderFailed logs that PDFs wait: the next look tries again.

@@ -109,7 +109,7 @@ func (a *assembly) runAbove(ctx context.Context, cancel context.CancelCauseFunc,
 func (a *assembly) serveAPI(h halves, cancel context.CancelCauseFunc) (stop func(), err error) {
 	cfg := api.Config{
 		Actions: a.engine,
-		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
+		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, Secrets: a.secrets, People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
 		Providers: picker{a.chain}, Describer: a.tools, Checks: a.checks(), Log: a.log,
 		OwnerToken: h.token, Hosts: a.cfg.Server.Hosts, Proxies: a.cfg.Server.Proxies(),
 		Codec: converter.NewPayloadCodecHTTPHandler(a.codec),

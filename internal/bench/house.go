@@ -21,6 +21,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/internal/secrets"
 	"github.com/harvest-engine/harvest/tools"
 	"github.com/harvest-engine/harvest/worker"
 	"github.com/harvest-engine/harvest/workflows"
@@ -169,8 +170,12 @@ func (h *house) startWorker(queues workflows.Queues, chain *llm.Chain, box *tool
 }
 
 func (h *house) serve(code *pg.Store) error {
+	sealer, err := secrets.NewSealer([]secrets.Key{{ID: "k1", Secret: make([]byte, 32)}})
+	if err != nil {
+		return err
+	}
 	server, err := api.New(api.Config{
-		Turns: h.engine, Actions: h.engine, Ingests: h.engine, Projects: h.front.store, Skills: shelf.NewSkills(h.front.store), Memories: shelf.NewMemories(h.front.store), Artifacts: shelf.NewArtifacts(h.front.store), Conversations: h.front.store, Workspaces: h.engine, People: h.front.store, Auditor: h.front.store, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
+		Turns: h.engine, Actions: h.engine, Ingests: h.engine, Projects: h.front.store, Skills: shelf.NewSkills(h.front.store), Memories: shelf.NewMemories(h.front.store), Secrets: secrets.New(h.front.store, sealer, h.front.store), Artifacts: shelf.NewArtifacts(h.front.store), Conversations: h.front.store, Workspaces: h.engine, People: h.front.store, Auditor: h.front.store, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
 		Log: zerolog.Nop(), OwnerToken: ownerToken,
 	})
 	if err != nil {

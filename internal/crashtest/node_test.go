@@ -22,6 +22,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/llm/scripted"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/postgres"
+	"github.com/harvest-engine/harvest/internal/secrets"
 	"github.com/harvest-engine/harvest/tools"
 	"github.com/harvest-engine/harvest/worker"
 	"github.com/harvest-engine/harvest/workflows"
@@ -125,8 +126,12 @@ func (n *node) serve(ctx context.Context, o *nodeOrder) (stop func(), err error)
 		return nil, err
 	}
 	go func() { _ = e.Run(ctx) }() // until the process ends
+	sealer, err := secrets.NewSealer([]secrets.Key{{ID: "k1", Secret: make([]byte, 32)}})
+	if err != nil {
+		return nil, err
+	}
 	server, err := api.New(api.Config{
-		Turns: e, Actions: e, Ingests: e, Projects: n.store, Skills: library.NewSkills(n.store), Memories: library.NewMemories(n.store), Artifacts: library.NewArtifacts(n.store), Conversations: n.store, Workspaces: e, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
+		Turns: e, Actions: e, Ingests: e, Projects: n.store, Skills: library.NewSkills(n.store), Memories: library.NewMemories(n.store), Secrets: secrets.New(n.store, sealer, n.store), Artifacts: library.NewArtifacts(n.store), Conversations: n.store, Workspaces: e, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
 	})
 	if err != nil {
 		return nil, err

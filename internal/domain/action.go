@@ -58,13 +58,24 @@ type Action struct {
 	Verified       bool            `json:"verified,omitempty"` // of a report: the server saw the call
 	Outcome        string          `json:"outcome,omitempty"`  // what came of it
 	EndedAt        *time.Time      `json:"ended_at,omitempty"`
+	NeedsValue     bool            `json:"needs_value,omitempty"` // its approval must bring a secret's value
+}
+
+// AsksValue reports whether a person must give the value of the secret that the action saves:
+// the model gave none, and asked for none to be generated.
+func (a Action) AsksValue() bool {
+	var in struct {
+		Value    string `json:"value"` // of one that was given it says only that
+		Generate bool   `json:"generate"`
+	}
+	return a.Name == ToolSaveSecret && (json.Unmarshal(a.Input, &in) != nil || in.Value == "" && !in.Generate)
 }
 
 // Event announces an action to those who can decide it.
 func (a Action) Event() NewEvent {
 	e := NewPayload(EventConfirmAction, map[string]any{
 		"id": a.ID, "call_id": a.CallID, "name": a.Name, "input": a.Input, "description": a.Description,
-		"nonce": a.Nonce, "hash": a.Hash, "expires_at": a.ExpiresAt,
+		"nonce": a.Nonce, "hash": a.Hash, "expires_at": a.ExpiresAt, "needs_value": a.AsksValue(),
 	})
 	e.CallID = a.CallID
 	return e
@@ -88,6 +99,11 @@ type Decision struct {
 	Hash     string       // likewise
 	Reason   string       // of a report: what came of it
 	Reported bool
+	// Value is what an approved save_secret saves; Generate asks for a random one instead. Both
+	// are sealed, as Offer, before the decision is stored.
+	Value    SecretValue
+	Generate bool
+	Offer    *SealedSecret
 }
 
 // Approvers says who may decide the actions of a project.

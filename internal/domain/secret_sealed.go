@@ -9,6 +9,16 @@ type SealedSecret struct {
 	Body      []byte
 }
 
+// Resealed is what became of the values that were sealed with old keys.
+type Resealed struct {
+	Key      string   `json:"key"`      // id of the active key, with which all is sealed now
+	Resealed int      `json:"resealed"` // values that were sealed with another one before
+	Failed   []string `json:"failed"`   // why some could not be opened, at most MaxResealFaults of them
+}
+
+// MaxResealFaults bounds what is told of values that could not be opened.
+const MaxResealFaults = 100
+
 // KeptSecret is a stored version, and whether models may see it.
 type KeptSecret struct {
 	SealedSecret

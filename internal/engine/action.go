@@ -63,7 +63,8 @@ func (e *Engine) WaitingActions(ctx context.Context, turnID string) ([]domain.Ac
 //
 // Errors: forbidden where the person may not decide, or the nonce is wrong; conflict where an
 // action is decided already (the text says by whom), has expired, is not what the person saw,
-// or its turn was canceled; not_found.
+// or its turn was canceled; unprocessable where it must bring a secret's value and doesn't;
+// invalid or too_large for a value that is unfit, or that the action doesn't take; not_found.
 func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error) {
 	decisions = slices.Clone(decisions)
 	for i, d := range decisions {
@@ -79,6 +80,9 @@ func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions 
 			return nil, err
 		}
 		if decisions[i], err = e.scrubReason(ctx, action.ProjectID, d); err != nil {
+			return nil, err
+		}
+		if decisions[i], err = e.sealValue(who, action, decisions[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -100,6 +104,29 @@ func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions 
 // that reports such an action as done is believed by it.
 func (e *Engine) NotePerformed(ctx context.Context, by domain.Performance) error {
 	return e.Config.Actions.NotePerformed(ctx, by)
+}
+
+// sealValue seals the secret's value that a decision brings, or makes one, for the call of its
+// action. From here on nothing holds it open.
+func (e *Engine) sealValue(who domain.Actor, action domain.Action, d domain.Decision) (domain.Decision, error) {
+	if d.Value.Empty() && !d.Generate {
+		return d, nil
+	}
+	if action.Name != domain.ToolSaveSecret || d.Status != domain.ActionApproved {
+		return d, domain.Invalid("value", "only the approval of %s takes a value", domain.ToolSaveSecret)
+	}
+	if e.Secrets == nil || action.ProjectID == "" {
+		return d, domain.Errorf(domain.CodeUnprocessable, "action %s belongs to no project, and secrets do", action.ID)
+	}
+	by := domain.Author{UserID: who.UserID, TurnID: action.TurnID, CallID: action.CallID}
+	sealed, err := domain.SealedSecret{}, error(nil)
+	if d.Generate {
+		sealed, err = e.Secrets.GenerateOffer(action.ProjectID, by)
+	} else {
+		sealed, err = e.Secrets.SealOffer(action.ProjectID, d.Value, by)
+	}
+	d.Value, d.Generate, d.Offer = domain.SecretValue{}, false, &sealed
+	return d, err
 }
 
 // tellDecision tells a turn's workflow that an action was decided. One that is gone has

@@ -65,7 +65,7 @@ type Config struct {
 	// AuditRetention is how long entries of the audit are kept; 0: for ever.
 	AuditRetention time.Duration
 	Credentials    CredentialStore
-	Secrets        Scrubbers // nil for none
+	Secrets        Secrets // nil for none
 	Queues         workflows.Queues
 	TurnLimits     workflows.TurnLimits
 	// Owner is the user in whose name the configuration's repositories are read.

@@ -9,11 +9,15 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// Scrubbers finds what takes the values of a project's secrets out of texts; secrets.Vault
-// does.
-type Scrubbers interface {
+// Secrets keeps the values of secrets out of texts, and for the calls that wait for them;
+// secrets.Vault does.
+type Secrets interface {
 	// Scrubber gives one that takes nothing out for a project without secrets.
 	Scrubber(ctx context.Context, projectID string) (domain.Scrubber, error)
+	// SealOffer seals a value for the tool call of by; invalid or too_large where it is unfit.
+	SealOffer(projectID string, value domain.SecretValue, by domain.Author) (domain.SealedSecret, error)
+	// GenerateOffer makes a random value and seals it so.
+	GenerateOffer(projectID string, by domain.Author) (domain.SealedSecret, error)
 }
 
 // scrub takes the values of a project's secrets out of texts of people, before they are stored.

@@ -57,6 +57,7 @@ func scanAction(row pgx.Row) (a domain.Action, err error) {
 	var input []byte
 	err = row.Scan(actionFields(&a, &input)...)
 	a.Input = input
+	a.NeedsValue = a.Status == domain.ActionPending && a.AsksValue()
 	return a, err
 }
 

@@ -63,6 +63,8 @@ settled as (
 ), done as (
     update actions a set status = @action_status, outcome = @action_outcome, ended_at = now()
     from guard where a.turn_id = guard.id and a.call_id = guard.call_id
+), dropped as (
+    delete from secret_offers o using guard where o.turn_id = guard.id and o.call_id = guard.call_id
 )`+appended)
 
 	sqlLockLog = statement("lock a turn's log", `select id from subjects where id = @turn and ended_at is null for no key update`)

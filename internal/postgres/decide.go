@@ -49,7 +49,7 @@ type decidable struct {
 //
 // Errors: conflict for what is decided already (the text says by whom), has expired, belongs
 // to a turn that was canceled, or is not what the person saw; forbidden for a wrong nonce;
-// not_found.
+// not_found; unprocessable where an approval must bring a secret's value and doesn't.
 func (s *Store) Decide(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error) {
 	ids := make([]string, len(decisions))
 	for i, d := range decisions {
@@ -110,6 +110,9 @@ func decide(ctx context.Context, tx pgx.Tx, who domain.Actor, d domain.Decision)
 	if err := at.refuse(d); err != nil {
 		return domain.Action{}, err
 	}
+	if err := decideOffer(ctx, tx, at.Action, d); err != nil {
+		return domain.Action{}, err
+	}
 	a := at.Action
 	a.Status, a.DecidedBy, a.DecidedByName, a.Nonce = d.Status, who.UserID, who.Name, ""
 	a.Reason, a.Reported = clean(d.Reason), d.Reported
@@ -129,6 +132,23 @@ func decide(ctx context.Context, tx pgx.Tx, who domain.Actor, d domain.Decision)
 	return a, nil
 }
 
+// decideOffer keeps the value that an approval brings for the call, or removes what a call that
+// is not run was given.
+func decideOffer(ctx context.Context, tx pgx.Tx, a domain.Action, d domain.Decision) error {
+	by := domain.Author{TurnID: a.TurnID, CallID: a.CallID}
+	sql, args := sqlDropOffer, pgx.NamedArgs{"turn": a.TurnID, "call": a.CallID}
+	switch {
+	case d.Offer != nil:
+		sql, args = sqlOfferSecret, offerArgs(by, *d.Offer)
+	case d.Status == domain.ActionApproved || a.ProjectID == "":
+		return nil
+	}
+	if _, err := tx.Exec(ctx, sql, args); err != nil {
+		return fmt.Errorf("keep the value for action %s: %w", a.ID, err)
+	}
+	return nil
+}
+
 // refuse says why a decision can't be taken, or nil.
 func (at decidable) refuse(d domain.Decision) error {
 	switch {
@@ -146,6 +166,8 @@ func (at decidable) refuse(d domain.Decision) error {
 		return domain.Errorf(domain.CodeForbidden, "the nonce is not that of action %s; look at the action again", at.ID)
 	case d.Hash != at.Hash:
 		return domain.Errorf(domain.CodeConflict, "action %s is not what was shown: its hash differs; look at it again", at.ID)
+	case d.Status == domain.ActionApproved && d.Offer == nil && at.AsksValue():
+		return domain.Errorf(domain.CodeUnprocessable, "action %s saves a secret: give its value with the approval, or have one generated", at.ID)
 	}
 	return nil
 }

@@ -125,6 +125,9 @@ func (s *Store) finishShared(ctx context.Context, turn domain.Turn, finish strin
 		if err := tx.QueryRow(ctx, finish, b.args).Scan(&last, &at); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, sqlDropOffers, pgx.NamedArgs{"turn": turn.ID}); err != nil {
+			return err
+		}
 		events := []domain.NewEvent{domain.NewPayload(domain.EventUnlock, map[string]any{
 			"conv_id": turn.ConversationID, "turn_id": turn.ID, "turn_seq": last,
 		})}

@@ -39,8 +39,11 @@ var (
 insert into large_values (owner, sha256, size, body) values (@owner, @sha256, @size, @body)
 on conflict (owner, sha256) do update set unused_since = null`)  // locks it against its removal
 	sqlSealedWith = statement("count sealed values by key", `
-with sealed as (select body from large_values union all select sealed from repository_credentials union all select body from document_texts)
-select encode(substring(body from 2 for get_byte(body, 0)), 'escape'), count(*) from sealed where length(body) > 0 group by 1`)
+with sealed as (select body from large_values union all select sealed from repository_credentials union all select body from document_texts), used as (
+    select encode(substring(body from 2 for get_byte(body, 0)), 'escape') as key from sealed where length(body) > 0
+    union all select key from secret_versions union all select key from secret_offers
+)
+select key, count(*) from used group by 1`)
 
 	sqlUseValue = statement("use a value", `
 insert into value_uses (owner, sha256, message_id) values (@owner, @sha256, @message) on conflict do nothing`)

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/aead/xchacha20poly1305"
@@ -80,9 +78,6 @@ func derive(key Key) (tink.AEAD, error) {
 
 // Active gives the id of the key that seals.
 func (s *Sealer) Active() string { return s.active }
-
-// Keys gives the ids of the keys that open, sorted.
-func (s *Sealer) Keys() []string { return slices.Sorted(maps.Keys(s.keys)) }
 
 // Seal seals a value for its place: the project, slot and version of at.
 func (s *Sealer) Seal(value domain.SecretValue, at domain.SealedSecret) (domain.SealedSecret, error) {

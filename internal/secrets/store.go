@@ -38,12 +38,12 @@ type Store interface {
 	// KeptSecrets gives all kept versions of a project, with the generation that they are of.
 	KeptSecrets(ctx context.Context, projectID string) ([]domain.KeptSecret, int64, error)
 
-	// ResealableSecrets lists up to limit sealed values, of secrets and calls, whose key is one
-	// of keys, in order of their place, after one.
-	ResealableSecrets(ctx context.Context, keys []string, after domain.SealedSecret, limit int) ([]domain.SealedSecret, error)
-	// ResealSecret puts a value in the place of the same one under another key; nothing where
-	// that is gone.
-	ResealSecret(ctx context.Context, oldKey string, sealed domain.SealedSecret) error
+	// ResealableSecrets lists up to limit sealed values, of secrets and calls, whose key is not
+	// the active one, in the order of their places and after that of one.
+	ResealableSecrets(ctx context.Context, active string, after domain.SealedSecret, limit int) ([]domain.SealedSecret, error)
+	// ResealSecret puts a value that was sealed anew in the place of the old sealing; nothing
+	// where that is gone.
+	ResealSecret(ctx context.Context, old, sealed domain.SealedSecret) error
 }
 
 // Auditor keeps a record of what was done.

@@ -132,6 +132,11 @@ func (v *Vault) SealOffer(projectID string, value domain.SecretValue, by domain.
 	return v.sealer.Seal(value, domain.SealedSecret{ProjectID: projectID, Slot: by.Key()})
 }
 
+// GenerateOffer makes a random value and seals it for the tool call of by, without storing it.
+func (v *Vault) GenerateOffer(projectID string, by domain.Author) (domain.SealedSecret, error) {
+	return v.SealOffer(projectID, Generate(), by)
+}
+
 // DropOffer removes the value that was given to a call, if there is one.
 func (v *Vault) DropOffer(ctx context.Context, by domain.Author) error {
 	return v.store.DropOffer(ctx, by)
