@@ -151,14 +151,14 @@ func (o *outcome) toolCall(b domain.Block) domain.ToolCall {
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: cutOff, Error: true}
 	case domain.IsMalformedInput(b.Input):
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: noObject, Error: true}
-	case domain.CheckInput(b.Input) != nil:
-		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: fmt.Sprintf(notPlain, domain.PublicMessage(domain.CheckInput(b.Input))), Error: true}
 	case o.in.Conversational && b.Tool != tools.AskUserName:
 		call.Status, call.Result = domain.CallError, domain.ToolResult{Text: notOffered, Error: true}
 	case refused:
 		call.Status, call.Result = domain.CallError, refusal
 	default:
-		call.Asks = known && (o.handles[b.CallID] || o.asks(call))
+		if call.Asks = known && (o.handles[b.CallID] || o.asks(call)); call.Asks {
+			call.Input = spec.Known(call.Input)
+		}
 	}
 	return call
 }

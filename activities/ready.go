@@ -23,6 +23,9 @@ func (a *Model) ready(ctx context.Context, o *outcome, attempt int) error {
 		if b.Type != domain.BlockToolUse {
 			continue
 		}
+		if err := domain.CheckInput(b.Input); err != nil {
+			o.refuse(b.CallID, fmt.Sprintf(notPlain, domain.PublicMessage(err)))
+		}
 		spec, known := a.Tools.Lookup(b.Tool)
 		if g, about := withhold(b, known); about {
 			loose = append(loose, g.loose...)

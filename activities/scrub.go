@@ -24,6 +24,9 @@ type scrub func(text string) string
 // withheld stands for a file whose bytes hold a value and can't be mended.
 const withheld = "[the attached file %s is withheld: it holds a secret]"
 
+// textAlone stands for a document that holds a value: a model that opened it would read it.
+const textAlone = "\n\nAttached file %s, its text without the secrets in it:\n\n%s"
+
 // scrubMessage gives m without values.
 func scrubMessage(scrub scrub, m domain.Message) domain.Message {
 	blocks := make([]domain.Block, len(m.Blocks))
@@ -44,6 +47,9 @@ func scrubBlock(scrub scrub, b domain.Block) domain.Block {
 	}
 	if b.Type != domain.BlockMedia || len(b.Data) == 0 {
 		return b
+	}
+	if b.Document != nil && scrub(b.Document.Text) != b.Document.Text {
+		return domain.Block{Type: domain.BlockText, Text: fmt.Sprintf(textAlone, b.Name, scrub(b.Document.Text))}
 	}
 	data := scrub(string(b.Data))
 	switch {

@@ -24,11 +24,9 @@ type Secrets interface {
 	// Reveal gives the newest value where an admin has permitted it, and notes it; forbidden
 	// otherwise.
 	Reveal(ctx context.Context, projectID, name string, by domain.Author) (domain.SecretValue, error)
-	// SaveOffered saves the value that was given to the call of by, once; not_found where none
-	// was given.
-	SaveOffered(ctx context.Context, projectID, name string, by domain.Author) (domain.Secret, error)
-	// SaveGenerated saves a value that nobody has seen, once for each call.
-	SaveGenerated(ctx context.Context, projectID, name string, by domain.Author) (domain.Secret, error)
+	// SaveOfCall saves what was given to a call, or makes it, once for each call; a conflict where
+	// nobody has approved that a secret is overwritten, not_found where there is no value.
+	SaveOfCall(ctx context.Context, projectID string, save domain.CallSecret) (domain.Secret, error)
 }
 
 // SecretTools gives the tools about secrets.
@@ -175,10 +173,11 @@ func (t saveSecret) Run(ctx context.Context, scope domain.Scope, input json.RawM
 	if scope.ProjectID == "" {
 		return domain.ToolResult{}, errNoProject
 	}
-	by := authorOf(scope)
-	secret, err := t.secrets.SaveOffered(ctx, scope.ProjectID, in.Name, by)
-	if domain.CodeOf(err) == domain.CodeNotFound && in.Value == "" && in.Generate {
-		secret, err = t.secrets.SaveGenerated(ctx, scope.ProjectID, in.Name, by)
+	secret, err := t.secrets.SaveOfCall(ctx, scope.ProjectID, domain.CallSecret{
+		Name: in.Name, By: authorOf(scope), Generate: in.Generate && in.Value == "", New: scope.ActionID == "",
+	})
+	if domain.CodeOf(err) == domain.CodeConflict {
+		return domain.ToolResult{}, domain.Errorf(domain.CodeUnprocessable, "%s", domain.PublicMessage(err))
 	}
 	if err != nil {
 		return domain.ToolResult{}, err

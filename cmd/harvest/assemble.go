@@ -38,6 +38,8 @@ type servers struct {
 	temporal  string // host:port
 	inTheOpen bool   // Temporal is our own child: no TLS, no key
 	combined  bool   // API and worker are one process: one queue for all
+	// beside are tools besides the program's own.
+	beside []tools.Tool
 }
 
 // assembly is Harvest put together in this process, not yet running.
@@ -62,11 +64,12 @@ type assembly struct {
 	queues     workflows.Queues
 	engine     *engine.Engine
 	ownDisk    bool // the database's files lie in the data folder
+	beside     []tools.Tool
 }
 
 // assemble migrates the database and connects everything. Close the assembly in the end.
 func assemble(ctx context.Context, cfg *config.Config, log zerolog.Logger, on servers) (*assembly, error) {
-	a := &assembly{cfg: cfg, log: log, queues: queuesOf(cfg, on.combined), ownDisk: on.combined && cfg.Database.URL.Empty()}
+	a := &assembly{beside: on.beside, cfg: cfg, log: log, queues: queuesOf(cfg, on.combined), ownDisk: on.combined && cfg.Database.URL.Empty()}
 	if err := a.connect(ctx, on); err != nil {
 		a.close()
 		return nil, err

@@ -31,6 +31,15 @@ type SecretWrite struct {
 	Name      string // as SecretName gives it
 	By        Author
 	Offered   bool // the value is the one that was given to the author's call
+	New       bool // a conflict where the secret is there already
+}
+
+// CallSecret is what a tool call saves.
+type CallSecret struct {
+	Name     string // in any case
+	By       Author // the call
+	Generate bool   // make a value where none was given to the call
+	New      bool   // nobody has approved that a secret of the name is overwritten
 }
 
 // SecretSeal seals the value that a write stores. offered is what was given to the call, nil

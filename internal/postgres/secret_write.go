@@ -14,6 +14,9 @@ var (
 	sqlSecretWritten = statement("find the secret of a call", `
 select name from secret_versions where project_id = @project and write_key = @key`)
 
+	sqlSecretThere = statement("look whether a secret is there", `
+select exists (select from secrets where project_id = @project and name = @name and deleted_at is null)`)
+
 	// A secret that comes again after its deletion is a new one, save for its numbers.
 	sqlSaveSecret = statement("save a secret", `
 insert into secrets as s (project_id, name, version) values (@project, @name, 1)
@@ -91,14 +94,14 @@ func (s *Store) SaveSecret(ctx context.Context, w domain.SecretWrite, seal domai
 		return saveSecret(ctx, tx, w, seal)
 	})
 	switch {
+	case err == nil:
+		return s.Secret(ctx, w.ProjectID, name)
 	case noRows(err):
 		return domain.Secret{}, domain.NotFound("there is no such project any more")
 	case domain.CodeOf(err) != domain.CodeInternal:
 		return domain.Secret{}, err
-	case err != nil:
-		return domain.Secret{}, failed("save secret "+w.Name, err)
 	}
-	return s.Secret(ctx, w.ProjectID, name)
+	return domain.Secret{}, failed("save secret "+w.Name, err)
 }
 
 func saveSecret(ctx context.Context, tx pgx.Tx, w domain.SecretWrite, seal domain.SecretSeal) error {
@@ -107,6 +110,9 @@ func saveSecret(ctx context.Context, tx pgx.Tx, w domain.SecretWrite, seal domai
 		return err
 	}
 	args := pgx.NamedArgs{"project": w.ProjectID, "name": w.Name, "user": w.By.UserID, "turn": w.By.TurnID, "write": w.By.Key(), "keep": domain.MaxSecretVersions}
+	if err := mayWrite(ctx, tx, w, args); err != nil {
+		return err
+	}
 	at := domain.SealedSecret{ProjectID: w.ProjectID, Slot: w.Name}
 	if err := tx.QueryRow(ctx, sqlSaveSecret, args).Scan(&at.Version); err != nil {
 		return fmt.Errorf("number the version: %w", err)
@@ -129,6 +135,21 @@ func saveSecret(ctx context.Context, tx pgx.Tx, w domain.SecretWrite, seal domai
 		return domain.Errorf(domain.CodeUnprocessable, "a project may have at most %d secrets; delete one first", domain.MaxSecrets)
 	case size > domain.MaxSecretBytes+sealedOverhead*domain.MaxSecrets*domain.MaxSecretVersions:
 		return domain.Errorf(domain.CodeUnprocessable, "the secrets of a project, old versions too, may have at most %d bytes in all; delete one first", domain.MaxSecretBytes)
+	}
+	return nil
+}
+
+// mayWrite keeps a write that must be a new secret's from overwriting one.
+func mayWrite(ctx context.Context, tx pgx.Tx, w domain.SecretWrite, args pgx.NamedArgs) error {
+	if !w.New {
+		return nil
+	}
+	var there bool
+	if err := tx.QueryRow(ctx, sqlSecretThere, args).Scan(&there); err != nil {
+		return fmt.Errorf("look for the secret: %w", err)
+	}
+	if there {
+		return domain.Errorf(domain.CodeConflict, "the secret %s is there by now, and nobody has approved that it is overwritten; save it again, and a person is asked", w.Name)
 	}
 	return nil
 }

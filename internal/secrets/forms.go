@@ -32,8 +32,12 @@ func forms(value string) []string {
 // jsonForms are the insides of JSON strings: as Go escapes, for pages and plainly; all ASCII;
 // with escaped slashes; and as a string in a string.
 func jsonForms(value string) []string {
-	plain := jsonText(value, false)
-	return []string{plain, jsonText(value, true), asciiText(plain), strings.ReplaceAll(plain, "/", `\/`), jsonText(plain, false)}
+	plain, pages := jsonText(value, false), jsonText(value, true)
+	list := []string{plain, pages, asciiText(plain), asciiText(pages), strings.ReplaceAll(plain, "/", `\/`)}
+	for _, text := range list[:4:4] {
+		list = append(list, jsonText(text, false))
+	}
+	return list
 }
 
 func jsonText(value string, html bool) string {

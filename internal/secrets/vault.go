@@ -111,7 +111,7 @@ func (v *Vault) Save(ctx context.Context, projectID, name string, value domain.S
 		})
 }
 
-// Offer seals a value for the tool call of by, which takes it with SaveOffered. It goes with
+// Offer seals a value for the tool call of by, which takes it with SaveOfCall. It goes with
 // the end of the call's action or turn.
 func (v *Vault) Offer(ctx context.Context, projectID string, value domain.SecretValue, by domain.Author) error {
 	sealed, err := v.SealOffer(projectID, value, by)
@@ -140,23 +140,6 @@ func (v *Vault) GenerateOffer(projectID string, by domain.Author) (domain.Sealed
 // DropOffer removes the value that was given to a call, if there is one.
 func (v *Vault) DropOffer(ctx context.Context, by domain.Author) error {
 	return v.store.DropOffer(ctx, by)
-}
-
-// SaveOffered saves the value that was given to the tool call of by, and takes it away from
-// there, in one step; a call that is repeated saves once. not_found where none was given.
-func (v *Vault) SaveOffered(ctx context.Context, projectID, name string, by domain.Author) (domain.Secret, error) {
-	name, err := domain.SecretName(name)
-	if err != nil {
-		return domain.Secret{}, err
-	}
-	return v.store.SaveSecret(ctx, domain.SecretWrite{ProjectID: projectID, Name: name, By: by, Offered: true},
-		func(offered *domain.SealedSecret, at domain.SealedSecret) (domain.SealedSecret, error) {
-			value, err := v.sealer.Open(*offered)
-			if err != nil {
-				return domain.SealedSecret{}, err
-			}
-			return v.sealer.Seal(value, at)
-		})
 }
 
 // Permit says whether models may see a secret.
