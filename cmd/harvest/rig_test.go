@@ -16,6 +16,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/config"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/testkit"
+	"github.com/harvest-engine/harvest/tools"
 )
 
 // patience bounds waits for what must come: generous, since machines under test are busy.
@@ -55,8 +56,14 @@ func rigConfig(t *testing.T, script, toml string) *config.Config {
 
 func runRig(t *testing.T, cfg *config.Config, on testkit.Servers) *rig {
 	t.Helper()
+	return runRigWith(t, cfg, on)
+}
+
+// runRigWith runs an assembly with more tools than the program's own.
+func runRigWith(t *testing.T, cfg *config.Config, on testkit.Servers, beside ...tools.Tool) *rig {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	a, err := assemble(ctx, cfg, rigLog(t, cfg.Data.Dir), servers{dsn: on.DSN, temporal: on.TemporalAddress, inTheOpen: true, combined: true})
+	a, err := assemble(ctx, cfg, rigLog(t, cfg.Data.Dir), servers{dsn: on.DSN, temporal: on.TemporalAddress, inTheOpen: true, combined: true, beside: beside})
 	if err != nil {
 		t.Fatal(err)
 	}
