@@ -38,7 +38,9 @@ func (s *Server) createArtifact(ctx context.Context, r request[artifactBody]) (m
 
 // artifact answers GET /artifacts/:id.
 func (s *Server) artifact(ctx context.Context, r request[none]) (domain.Artifact, error) {
-	return s.Artifacts.Get(ctx, r.path["id"])
+	a, err := s.Artifacts.Get(ctx, r.path["id"])
+	tag(r.reply, a.Version)
+	return a, err
 }
 
 // artifactChange is the body of PUT /artifacts/:id.
@@ -52,9 +54,6 @@ type artifactChange struct {
 func (b *artifactChange) validate() error {
 	if b.Title == nil && b.Content == nil {
 		return domain.Invalid("", "give a title or a content")
-	}
-	if b.Version < 0 {
-		return domain.Invalid("version", "must be a whole number from 1")
 	}
 	return nil
 }
@@ -74,6 +73,10 @@ func changed(a domain.Artifact) changedArtifact {
 
 // updateArtifact answers PUT /artifacts/:id.
 func (s *Server) updateArtifact(ctx context.Context, r request[artifactChange]) (changedArtifact, error) {
+	version, err := builtOn(r.header, r.body.Version)
+	if err != nil {
+		return changedArtifact{}, err
+	}
 	if r.body.Kind != "" {
 		a, err := s.Artifacts.Get(ctx, r.path["id"])
 		if err != nil {
@@ -84,7 +87,7 @@ func (s *Server) updateArtifact(ctx context.Context, r request[artifactChange]) 
 		}
 	}
 	a, err := s.Artifacts.Update(ctx, r.path["id"], domain.ArtifactChange{
-		Title: r.body.Title, Content: r.body.Content, Version: r.body.Version, Author: domain.Author{UserID: r.caller.UserID},
+		Title: r.body.Title, Content: r.body.Content, Version: version, Author: domain.Author{UserID: r.caller.UserID},
 	})
 	return changed(a), err
 }

@@ -71,7 +71,7 @@ func (noShelf) Memory(context.Context, string, string) (domain.Memory, error) {
 func (noShelf) CreateMemory(context.Context, domain.Memory, domain.Author) (domain.Memory, error) {
 	return domain.Memory{}, errNoShelf
 }
-func (noShelf) UpdateMemory(context.Context, string, string, *string, *string) error {
+func (noShelf) UpdateMemory(context.Context, string, string, domain.MemoryChange) error {
 	return errNoShelf
 }
 func (noShelf) DeleteMemory(context.Context, string, string) error { return errNoShelf }

@@ -121,7 +121,7 @@ func TestArtifactRoutes(t *testing.T) {
 		{"GET", "/artifacts/{id}", "", 200, `"content":"one\ntwo\n"`},
 		{"GET", of, "", 200, `"title":"Guide"`},
 		{"PUT", "/artifacts/{id}", `{"title":"Guide","kind":"markdown","content":"one\n2\n"}`, 200, `"version":2`},
-		{"PUT", "/artifacts/{id}", `{"content":"x","version":1}`, 409, "the newest version"},
+		{"PUT", "/artifacts/{id}", `{"content":"x","version":1}`, 409, "has version 2 now"},
 		{"PUT", "/artifacts/{id}", `{"kind":"pdf","content":"x"}`, 400, "kind: is markdown"},
 		{"PUT", "/artifacts/{id}", `{}`, 400, "give a title"},
 		{"GET", "/artifacts/{id}/versions", "", 200, `"author":"owner"`},
@@ -209,4 +209,54 @@ func TestMemoryRoutes(t *testing.T) {
 		{"DELETE", of + "/{id}", "", 204, ""},
 		{"GET", of + "/{id}", "", 404, "no memory"},
 	})
+}
+
+// A change may name the version that it builds on, in its body or by If-Match.
+func TestChangesBuildOnTheNewestVersion(t *testing.T) {
+	t.Parallel()
+	change, pid := withLibrary(t)
+	f := start(t, change)
+	skill := "---\nname: drain\ndescription: Drain a node.\n---\n"
+	for path, bodies := range map[string][2]string{
+		"memories": {`{"title":"Window","content":"Sunday"}`, `{"content":"Monday"`},
+		"skills":   {`{"content":` + quoted(skill+"One.") + `}`, `{"content":` + quoted(skill+"Two.")},
+	} {
+		_, text := f.call(t, "POST", "/projects/"+pid+"/"+path, bodies[0])
+		var made struct{ ID string }
+		if err := json.Unmarshal([]byte(text), &made); err != nil {
+			t.Fatal(err)
+		}
+		item := "/projects/" + pid + "/" + path + "/" + made.ID
+		got, _ := f.call(t, "GET", item, "")
+		if tag := got.Header.Get("ETag"); tag != `"1"` {
+			t.Errorf("%s: ETag %s", path, tag)
+		}
+		for _, s := range []struct {
+			body, match string
+			status      int
+			says        string
+		}{
+			{bodies[1] + `,"version":1}`, `"2"`, 400, "version: is another one in If-Match"},
+			{bodies[1] + `}`, `"x"`, 400, "If-Match"},
+			{bodies[1] + `,"version":-1}`, "", 400, "version"},
+			{bodies[1] + `}`, `"1"`, 200, "ok"},
+			{bodies[1] + `}`, `"1"`, 409, "has version 2 now, and this change builds on version 1"},
+			{bodies[1] + `,"version":1}`, "", 409, "has version 2 now"},
+			{bodies[1] + `,"version":2}`, "", 200, "ok"},
+			{bodies[1] + `}`, "*", 200, "ok"},
+		} {
+			resp, text := f.call(t, "PUT", item, s.body, "If-Match: "+s.match)
+			if resp.StatusCode != s.status || !strings.Contains(text, s.says) {
+				t.Errorf("%s %s If-Match %s: %d %s, want %d %s", path, s.body, s.match, resp.StatusCode, text, s.status, s.says)
+			}
+		}
+	}
+}
+
+func quoted(text string) string {
+	body, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(body)
 }

@@ -15,7 +15,9 @@ func (s *Server) memories(ctx context.Context, r request[none]) ([]domain.Memory
 
 // memory answers GET /projects/:pid/memories/:mid.
 func (s *Server) memory(ctx context.Context, r request[none]) (domain.Memory, error) {
-	return s.Memories.Get(ctx, r.project.ID, r.path["mid"])
+	m, err := s.Memories.Get(ctx, r.project.ID, r.path["mid"])
+	tag(r.reply, m.Version)
+	return m, err
 }
 
 // memoryBody is the body of a new memory.
@@ -42,6 +44,7 @@ func (s *Server) createMemory(ctx context.Context, r request[memoryBody]) (madeM
 type memoryChange struct {
 	Title   *string `json:"title"`
 	Content *string `json:"content"`
+	Version int     `json:"version"` // that the change builds on; 0 for whichever is the newest
 }
 
 func (b *memoryChange) validate() error {
@@ -53,7 +56,12 @@ func (b *memoryChange) validate() error {
 
 // updateMemory answers PUT /projects/:pid/memories/:mid.
 func (s *Server) updateMemory(ctx context.Context, r request[memoryChange]) (done, error) {
-	return done{true}, s.Memories.Update(ctx, r.project.ID, r.path["mid"], r.body.Title, r.body.Content)
+	version, err := builtOn(r.header, r.body.Version)
+	if err != nil {
+		return done{}, err
+	}
+	change := domain.MemoryChange{Title: r.body.Title, Content: r.body.Content, Version: version}
+	return done{true}, s.Memories.Update(ctx, r.project.ID, r.path["mid"], change)
 }
 
 // deleteMemory answers DELETE /projects/:pid/memories/:mid.

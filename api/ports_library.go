@@ -75,7 +75,7 @@ type Memories interface {
 	List(ctx context.Context, projectID string) ([]domain.Memory, error)
 	Get(ctx context.Context, projectID, id string) (domain.Memory, error)
 	Create(ctx context.Context, m domain.Memory, by domain.Author) (domain.Memory, error)
-	// Update changes title or content; nil leaves it.
-	Update(ctx context.Context, projectID, id string, title, content *string) error
+	// Update changes title or content; a conflict where it does not build on the newest version.
+	Update(ctx context.Context, projectID, id string, change domain.MemoryChange) error
 	Delete(ctx context.Context, projectID, id string) error
 }

@@ -29,7 +29,9 @@ func (s *Server) skills(ctx context.Context, r request[none]) ([]domain.Skill, e
 
 // skill answers GET /skills/:id and GET /projects/:pid/skills/:sid.
 func (s *Server) skill(ctx context.Context, r request[none]) (domain.Skill, error) {
-	return s.Skills.Get(ctx, r.project.ID, skillID(r))
+	skill, err := s.Skills.Get(ctx, r.project.ID, skillID(r))
+	tag(r.reply, skill.Version)
+	return skill, err
 }
 
 // skillBody is the body of a new skill. Name and description may stand in the content's front
@@ -67,6 +69,7 @@ type skillChange struct {
 	Name        *string `json:"name"`
 	Description *string `json:"description"`
 	Content     *string `json:"content"`
+	Version     int     `json:"version"` // that the change builds on; 0 for whichever is the newest
 }
 
 func (b *skillChange) validate() error {
@@ -78,7 +81,12 @@ func (b *skillChange) validate() error {
 
 // updateSkill answers PUT /admin/skills/:id and PUT /projects/:pid/skills/:sid.
 func (s *Server) updateSkill(ctx context.Context, r request[skillChange]) (done, error) {
-	return done{true}, s.Skills.Update(ctx, r.project.ID, skillID(r), domain.SkillChange(r.body), r.caller.UserID)
+	change := domain.SkillChange(r.body)
+	var err error
+	if change.Version, err = builtOn(r.header, change.Version); err != nil {
+		return done{}, err
+	}
+	return done{true}, s.Skills.Update(ctx, r.project.ID, skillID(r), change, r.caller.UserID)
 }
 
 // deleteSkill answers DELETE /admin/skills/:id and DELETE /projects/:pid/skills/:sid.

@@ -35,3 +35,9 @@ type Difference struct {
 	To   int    `json:"to"`
 	Diff string `json:"diff"` // unified; of a bundle a part for each file; "" where nothing changed
 }
+
+// StaleVersion refuses a change that builds on another version than the newest: a conflict,
+// which names both. kind is what was to be changed.
+func StaleVersion(kind string, built, newest int) *Error {
+	return Errorf(CodeConflict, "the %s has version %d now, and this change builds on version %d: load it again", kind, newest, built)
+}

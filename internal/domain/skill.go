@@ -29,4 +29,5 @@ type SkillChange struct {
 	Name        *string
 	Description *string
 	Content     *string
+	Version     int // that the change builds on; 0 for whichever is the newest
 }

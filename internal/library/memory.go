@@ -13,7 +13,7 @@ type MemoryStore interface {
 	Memories(ctx context.Context, projectID string) ([]domain.Memory, error)
 	Memory(ctx context.Context, projectID, id string) (domain.Memory, error)
 	CreateMemory(ctx context.Context, m domain.Memory, by domain.Author) (domain.Memory, error)
-	UpdateMemory(ctx context.Context, projectID, id string, title, content *string) error
+	UpdateMemory(ctx context.Context, projectID, id string, change domain.MemoryChange) error
 	DeleteMemory(ctx context.Context, projectID, id string) error
 	Recall(ctx context.Context, projectID, question string, limit int) ([]domain.Memory, error)
 }
@@ -39,7 +39,8 @@ func (s *Memories) Get(ctx context.Context, projectID, id string) (domain.Memory
 	return s.store.Memory(ctx, projectID, id)
 }
 
-// Create keeps a memory; a tool call that is repeated keeps it once.
+// Create keeps a memory. A tool call that is repeated keeps it once; and what a turn remembers
+// that is noted already, in other letters or spaces at most, gives the note that is there.
 func (s *Memories) Create(ctx context.Context, m domain.Memory, by domain.Author) (domain.Memory, error) {
 	if err := fitMemory(&m.Title, &m.Content); err != nil {
 		return domain.Memory{}, err
@@ -47,12 +48,12 @@ func (s *Memories) Create(ctx context.Context, m domain.Memory, by domain.Author
 	return s.store.CreateMemory(ctx, m, by)
 }
 
-// Update changes title or content; nil leaves it.
-func (s *Memories) Update(ctx context.Context, projectID, id string, title, content *string) error {
-	if err := fitMemory(title, content); err != nil {
+// Update changes title or content; a conflict where it does not build on the newest version.
+func (s *Memories) Update(ctx context.Context, projectID, id string, change domain.MemoryChange) error {
+	if err := fitMemory(change.Title, change.Content); err != nil {
 		return err
 	}
-	return s.store.UpdateMemory(ctx, projectID, id, title, content)
+	return s.store.UpdateMemory(ctx, projectID, id, change)
 }
 
 // fitMemory checks and trims the parts that are given.

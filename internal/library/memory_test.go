@@ -24,21 +24,26 @@ func TestMemories(t *testing.T) {
 		t.Errorf("a repeated call made %+v, %v", again, err)
 	}
 	text := "Monday at six."
-	if err := memories.Update(ctx, project, m.ID, nil, &text); err != nil {
+	if err := memories.Update(ctx, project, m.ID, domain.MemoryChange{Content: &text}); err != nil {
 		t.Error(err)
 	}
 	if m, err := memories.Get(ctx, project, m.ID); err != nil || m.Content != text || m.Title != "Window" {
 		t.Errorf("%+v, %v", m, err)
+	}
+	stale := memories.Update(ctx, project, m.ID, domain.MemoryChange{Content: &text, Version: 1})
+	wantCode(t, "a change of an old version", stale, domain.CodeConflict)
+	if got := domain.PublicMessage(stale); !strings.Contains(got, "has version 2 now") {
+		t.Errorf("the refusal says %q", got)
 	}
 	if list, err := memories.List(ctx, project); err != nil || len(list) != 1 || list[0].Content != "" {
 		t.Errorf("%+v, %v", list, err)
 	}
 	_, err = memories.Get(ctx, "other", m.ID)
 	wantCode(t, "of another project", err, domain.CodeNotFound)
-	wantCode(t, "change it from there", memories.Update(ctx, "other", m.ID, nil, &text), domain.CodeNotFound)
+	wantCode(t, "change it from there", memories.Update(ctx, "other", m.ID, domain.MemoryChange{Content: &text}), domain.CodeNotFound)
 	wantCode(t, "delete it from there", memories.Delete(ctx, "other", m.ID), domain.CodeNotFound)
 	long := strings.Repeat("x", domain.MaxMemoryContent+1)
-	wantCode(t, "too long", memories.Update(ctx, project, m.ID, nil, &long), domain.CodeInvalid)
+	wantCode(t, "too long", memories.Update(ctx, project, m.ID, domain.MemoryChange{Content: &long}), domain.CodeInvalid)
 	if err := memories.Delete(ctx, project, m.ID); err != nil {
 		t.Error(err)
 	}
@@ -106,6 +111,7 @@ func TestModelsRemember(t *testing.T) {
 	if strings.Contains(res.Preview, "Sundays") {
 		t.Errorf("the preview tells the content: %s", res.Preview)
 	}
+	d.says("remember", `{"title":"window","content":"deploy on  Sundays at six."}`, false, "Remembered") // which is the same note
 	d.says("remember", `{"title":"Window"}`, true, "content is required")
 	d.says("remember", `{"title":"a\nb","content":"x"}`, true, "title must be one line")
 	list, err := memories.List(t.Context(), project)

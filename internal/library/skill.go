@@ -119,6 +119,9 @@ func (s *Skills) Update(ctx context.Context, projectID, id string, change domain
 	if err != nil {
 		return err
 	}
+	if change.Version != 0 && change.Version != old.Version {
+		return domain.StaleVersion("skill", change.Version, old.Version)
+	}
 	name, description, content := old.Name, old.Description, old.Content
 	if change.Content != nil {
 		if err := agree(change.Name, change.Description, *change.Content); err != nil {

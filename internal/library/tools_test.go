@@ -137,7 +137,7 @@ func TestModelsKeepArtifacts(t *testing.T) {
 	d.says("get_artifact", input(`{"id":"%s","file":"main.tf"}`), false, "\na")
 	d.says("get_artifact", input(`{"id":"%s","file":"none"}`), true, "no file")
 	d.says("update_artifact", input(`{"id":"%s","version":1,"files":{"main.tf":"b\n","old.tf":null}}`), false, "1 files", "version 2")
-	d.says("update_artifact", input(`{"id":"%s","version":1,"files":{"main.tf":"c\n"}}`), true, "the newest version", "get_artifact")
+	d.says("update_artifact", input(`{"id":"%s","version":1,"files":{"main.tf":"c\n"}}`), true, "has version 2 now", "get_artifact")
 	d.says("update_artifact", input(`{"id":"%s","version":2,"files":{"../x":"c\n"}}`), true, "files", "relative")
 	d.says("update_artifact", input(`{"id":"%s","version":2,"files":{"none":null}}`), true, "does not have")
 	d.says("update_artifact", input(`{"id":"%s","version":2}`), true, "nothing would change")

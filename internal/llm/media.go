@@ -63,6 +63,7 @@ func (c Config) readableBlock(b domain.Block) domain.Block {
 // readableDocument gives a PDF file itself to models that open it, and its text to the others.
 func (c Config) readableDocument(b domain.Block) domain.Block {
 	longest, opens := documentPages[c.Kind]
+	opens = opens && len(b.Data) > 0 // the file is taken out where only its text may be told
 	read := b.Document
 	if read == nil { // nobody tried
 		if opens {

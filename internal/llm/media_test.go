@@ -47,6 +47,7 @@ func TestAttachments(t *testing.T) {
 		"scan to OpenAI":             {llm.Config{Kind: llm.KindOpenAI}, pdf(domain.DocumentText{Pages: 1, Problem: domain.DocumentPictures}), "no text could be read from a.pdf: its pages are pictures"},
 		"encrypted PDF to Anthropic": {llm.Config{Kind: llm.KindAnthropic}, pdf(domain.DocumentText{Problem: domain.DocumentEncrypted}), "no text could be read from a.pdf: it is encrypted"},
 		"broken PDF to Gemini":       {llm.Config{Kind: llm.KindGemini}, pdf(domain.DocumentText{Problem: domain.DocumentBroken}), "no text could be read from a.pdf: it is damaged"},
+		"PDF without its file":       {llm.Config{Kind: llm.KindAnthropic}, domain.Block{Type: domain.BlockMedia, Name: "a.pdf", MimeType: domain.PDFType, Document: &whole}, "forty-two"},
 		"PNG to Gemini":              {llm.Config{Kind: llm.KindGemini}, picture("image/png"), itself},
 		"GIF to Gemini":              {llm.Config{Kind: llm.KindGemini}, picture("image/gif"), "a.img: [an image, which this model can't see"},
 		"GIF to Anthropic":           {llm.Config{Kind: llm.KindAnthropic}, picture("image/gif"), itself},

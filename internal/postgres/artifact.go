@@ -113,7 +113,11 @@ func (s *Store) ReviseArtifact(ctx context.Context, a domain.Artifact, by domain
 		}
 	}
 	if noRows(err) {
-		return domain.Artifact{}, domain.Errorf(domain.CodeConflict, "%d is not the newest version of the artifact, or it is gone; load it again", a.Version)
+		now, err := s.Artifact(ctx, a.ID)
+		if err != nil {
+			return domain.Artifact{}, err
+		}
+		return domain.Artifact{}, domain.StaleVersion("artifact", a.Version, now.Version)
 	}
 	if err != nil {
 		return domain.Artifact{}, failed("revise artifact "+a.ID, err)

@@ -9,7 +9,7 @@ import (
 )
 
 const memoryColumns = `
-m.id, m.project_id, m.title, m.created_by, m.turn_id, m.created_at, m.updated_at`
+m.id, m.project_id, m.title, m.created_by, m.turn_id, m.version, m.created_at, m.updated_at`
 
 var (
 	sqlMemories = statement("list memories", `
@@ -28,8 +28,21 @@ insert into memories (id, project_id, title, content, created_by, turn_id, write
 values (@memory, @project, @title, @content, @user, @turn, nullif(@key, ''))`)
 
 	sqlUpdateMemory = statement("update a memory", `
-update memories set title = coalesce(@title, title), content = coalesce(@content, content), updated_at = now()
-where id = @memory and project_id = @project returning id`)
+with was as (
+    select id, version from memories where id = @memory and project_id = @project for update
+), changed as (
+    update memories m set title = coalesce(@title, m.title), content = coalesce(@content, m.content), version = m.version + 1, updated_at = now()
+    from was where m.id = was.id and (@version = 0 or was.version = @version) returning m.id
+)
+select version, exists (select from changed) from was`)
+
+	sqlHoldNotes = statement("hold what a project remembers", `select pg_advisory_xact_lock(hashtextextended('remember/' || @project, 0))`)
+
+	sqlSameMemory = statement("find the same memory", `
+select`+memoryColumns+`, m.content from memories m
+where m.project_id = @project and lower(regexp_replace(m.title, '\s+', ' ', 'g')) = lower(regexp_replace(@title, '\s+', ' ', 'g'))
+  and lower(regexp_replace(m.content, '\s+', ' ', 'g')) = lower(regexp_replace(@content, '\s+', ' ', 'g'))
+order by m.created_at, m.id limit 1`)
 
 	sqlDropMemory = statement("remove a memory", `
 delete from memories where id = @memory and project_id = @project returning id`)
@@ -80,14 +93,27 @@ func (s *Store) Memory(ctx context.Context, projectID, id string) (domain.Memory
 	return m, failed("load memory "+id, err)
 }
 
-// CreateMemory keeps a memory. A tool call that is repeated gives what it kept the first time.
+// CreateMemory keeps a memory. A tool call that is repeated gives what it kept the first time;
+// a note of a turn that is there already gives the one that is there.
 func (s *Store) CreateMemory(ctx context.Context, m domain.Memory, by domain.Author) (domain.Memory, error) {
 	m.ID = domain.NewID()
-	_, err := s.pool.Exec(ctx, sqlNewMemory, pgx.NamedArgs{
+	args := pgx.NamedArgs{
 		"memory": m.ID, "project": m.ProjectID, "title": clean(m.Title), "content": clean(m.Content),
 		"user": by.UserID, "turn": by.TurnID, "key": by.Key(),
+	}
+	var same *domain.Memory
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if by.TurnID != "" {
+			if same, err = sameMemory(ctx, tx, args); err != nil || same != nil {
+				return err
+			}
+		}
+		_, err = tx.Exec(ctx, sqlNewMemory, args)
+		return err
 	})
 	switch {
+	case same != nil:
+		return *same, nil
 	case uniqueViolation(err):
 		m, err = scanMemory(s.pool.QueryRow(ctx, sqlMemoryWritten, pgx.NamedArgs{"key": by.Key()}))
 		return m, failed("find the memory of a call", err)
@@ -99,14 +125,36 @@ func (s *Store) CreateMemory(ctx context.Context, m domain.Memory, by domain.Aut
 	return s.Memory(ctx, m.ProjectID, m.ID)
 }
 
-// UpdateMemory changes title or content, nil leaving it; or gives not_found.
-func (s *Store) UpdateMemory(ctx context.Context, projectID, id string, title, content *string) error {
-	args := pgx.NamedArgs{"project": projectID, "memory": id, "title": title, "content": content}
-	err := s.pool.QueryRow(ctx, sqlUpdateMemory, args).Scan(&id)
-	if noRows(err) {
-		return s.noMemory(ctx, id)
+// sameMemory finds the note that is to be made, or nil, and lets no other turn of the project
+// make it meanwhile.
+func sameMemory(ctx context.Context, tx pgx.Tx, args pgx.NamedArgs) (*domain.Memory, error) {
+	if _, err := tx.Exec(ctx, sqlHoldNotes, args); err != nil {
+		return nil, err
 	}
-	return failed("update memory "+id, err)
+	same, err := scanMemory(tx.QueryRow(ctx, sqlSameMemory, args))
+	if noRows(err) {
+		return nil, nil
+	}
+	return &same, err
+}
+
+// UpdateMemory changes a memory; not_found, or a conflict where the change does not build on
+// the newest version.
+func (s *Store) UpdateMemory(ctx context.Context, projectID, id string, change domain.MemoryChange) error {
+	var newest int
+	var changed bool
+	err := s.pool.QueryRow(ctx, sqlUpdateMemory, pgx.NamedArgs{
+		"project": projectID, "memory": id, "title": change.Title, "content": change.Content, "version": change.Version,
+	}).Scan(&newest, &changed)
+	switch {
+	case noRows(err):
+		return s.noMemory(ctx, id)
+	case err != nil:
+		return failed("update memory "+id, err)
+	case !changed:
+		return domain.StaleVersion("memory", change.Version, newest)
+	}
+	return nil
 }
 
 // DeleteMemory removes a memory, or gives not_found.
@@ -124,7 +172,7 @@ func (s *Store) noMemory(ctx context.Context, id string) error {
 }
 
 func scanMemory(row pgx.Row) (m domain.Memory, err error) {
-	err = row.Scan(&m.ID, &m.ProjectID, &m.Title, &m.CreatedBy, &m.TurnID, &m.CreatedAt, &m.UpdatedAt, &m.Content)
+	err = row.Scan(&m.ID, &m.ProjectID, &m.Title, &m.CreatedBy, &m.TurnID, &m.Version, &m.CreatedAt, &m.UpdatedAt, &m.Content)
 	m.CreatedAt, m.UpdatedAt = m.CreatedAt.UTC(), m.UpdatedAt.UTC()
 	return m, err
 }

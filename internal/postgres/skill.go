@@ -118,9 +118,13 @@ func (s *Store) CreateSkill(ctx context.Context, skill domain.Skill) (domain.Ski
 func (s *Store) ReviseSkill(ctx context.Context, skill domain.Skill, author string, restoredFrom int) error {
 	args := skillArgs(skill, author)
 	args["version"], args["restored"] = skill.Version, restoredFrom
-	err := s.pool.QueryRow(ctx, sqlReviseSkill, args).Scan(&skill.Version)
+	err := s.pool.QueryRow(ctx, sqlReviseSkill, args).Scan(new(int))
 	if noRows(err) {
-		return domain.Errorf(domain.CodeConflict, "somebody else has changed the skill meanwhile; load it again")
+		now, err := s.Skill(ctx, skill.ProjectID, skill.ID)
+		if err != nil {
+			return err
+		}
+		return domain.StaleVersion("skill", skill.Version, now.Version)
 	}
 	return skillFault("revise skill "+skill.ID, skill.Name, err)
 }
