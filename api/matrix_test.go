@@ -120,6 +120,7 @@ func (a asker) check(t *testing.T, f *fixture, r api.RouteAccess) {
 	resp.Body.Close()
 	want := a.want(r)
 	if len(want) == 0 {
+		a.checkNoted(t, f, r, resp.StatusCode, before)
 		// Of the routes that anyone may call some refuse for reasons of their own.
 		if !r.Public && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
 			t.Errorf("%s: %s %s is refused with %d, but %s may", a.name, r.Method, r.Path, resp.StatusCode, r.Who)
@@ -135,6 +136,24 @@ func (a asker) check(t *testing.T, f *fixture, r api.RouteAccess) {
 		t.Errorf("%s: %s %s leaves %d entries", a.name, r.Method, r.Path, len(noted)-before)
 	} else if e := noted[before]; e.Outcome != domain.OutcomeDenied || e.Status != resp.StatusCode || e.Method != r.Method || e.Route != r.Path {
 		t.Errorf("%s: %s %s is noted as %+v", a.name, r.Method, r.Path, e)
+	}
+}
+
+// checkNoted holds what is noted of a call that passed against what it does: what removes
+// something, or what only admins may change, leaves an entry whichever way it ends.
+func (a asker) checkNoted(t *testing.T, f *fixture, r api.RouteAccess, status, before int) {
+	t.Helper()
+	changes := !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.Method)
+	if a.name != "an admin" || r.Public || r.Scope == "browser" || !changes || r.Method != http.MethodDelete && r.Who != "admin" {
+		return
+	}
+	want := domain.OutcomeFailed
+	if status < 300 {
+		want = domain.OutcomeDone
+	}
+	noted := f.people.entriesNow()[before:]
+	if len(noted) != 1 || noted[0].Outcome != want || noted[0].Route != r.Path || noted[0].UserID != "admin" || noted[0].Status != status {
+		t.Errorf("%s %s by an admin, which ends with %d, is noted as %+v", r.Method, r.Path, status, noted)
 	}
 }
 

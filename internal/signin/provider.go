@@ -174,7 +174,7 @@ func (s *Service) Finish(ctx context.Context, end domain.SignInEnd) (domain.Sign
 type profile struct {
 	identity      domain.Identity
 	Email         string `json:"email"`
-	EmailVerified *bool  `json:"email_verified"` // nil: the provider does not say
+	EmailVerified bool   `json:"email_verified"` // some providers leave it out where it is false
 	Name          string `json:"name"`
 	Username      string `json:"preferred_username"`
 }
@@ -222,8 +222,8 @@ func (s *Service) recognize(ctx context.Context, p *provider, person profile, cl
 		return userID, err
 	}
 	email := person.Email
-	if person.EmailVerified != nil && !*person.EmailVerified {
-		email = "" // anybody could say so, and shut its owner out
+	if !person.EmailVerified {
+		email = "" // anybody could say so, shut its owner out, and be taken for them
 	}
 	if email, err = checkEmail(email); err != nil {
 		email = ""
