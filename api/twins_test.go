@@ -197,7 +197,12 @@ func TestPasswordsAreChanged(t *testing.T) {
 	grace.expect(t, 403, "PUT", "/admin/users/"+one.idOf(t, "ada")+"/password", `{"password":"mine from now on"}`)
 	phone.expect(t, 200, "PUT", "/admin/users/"+one.idOf(t, "grace")+"/password", `{"password":"for the next time"}`)
 	phone.expect(t, 404, "PUT", "/admin/users/nobody/password", `{"password":"for the next time"}`)
-	phone.expect(t, 409, "PUT", "/admin/users/owner/password", `{"password":"for the next time"}`)
+	for _, what := range []string{`password {"password":"for the next time"}`, `role {"role":"regular"}`, `groups {"group_ids":[]}`} {
+		path, body, _ := strings.Cut(what, " ")
+		if text := phone.expect(t, 409, "PUT", "/admin/users/owner/"+path, body); !strings.Contains(text, "owner") {
+			t.Errorf("the owner's %s: %s", path, text)
+		}
+	}
 	grace.expect(t, 401, "GET", "/auth/me", "")
 	grace.expect(t, 200, "POST", "/auth/login", `{"email":"grace@example.com","password":"for the next time"}`)
 	for range 11 {

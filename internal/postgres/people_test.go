@@ -80,6 +80,7 @@ func TestTheLastAdminStays(t *testing.T) {
 		t.Errorf("two admins stepping down: %q", codes)
 	}
 	wantCode(t, "the owner", s.SetRole(ctx, domain.OwnerID, domain.UserRegular), domain.CodeConflict)
+	wantCode(t, "the owner's groups", s.SetGroups(ctx, domain.OwnerID, []string{"everyone"}), domain.CodeConflict)
 	wantCode(t, "a role that there is not", s.SetRole(ctx, ids[0], "king"), domain.CodeInvalid)
 	wantCode(t, "nobody", s.SetRole(ctx, "nobody", domain.UserAdmin), domain.CodeNotFound)
 }

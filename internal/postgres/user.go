@@ -136,10 +136,15 @@ func (s *Store) Actor(ctx context.Context, userID string) (domain.Actor, error) 
 	return domain.Actor{UserID: u.ID, Name: u.Name, Role: u.Role, Groups: u.GroupIDs}, err
 }
 
-// SetRole changes what a person may do: not_found, or conflict for the last admin.
+var errOwner = domain.Errorf(domain.CodeConflict, "the owner is whoever has the owner token: always an admin, and in no group")
+
+// SetRole changes what a person may do: not_found, or conflict for the last admin and the owner.
 func (s *Store) SetRole(ctx context.Context, userID string, role domain.UserRole) error {
 	if role != domain.UserAdmin && role != domain.UserRegular {
 		return domain.Invalid("role", "must be %s or %s", domain.UserAdmin, domain.UserRegular)
+	}
+	if userID == domain.OwnerID {
+		return errOwner
 	}
 	if _, err := s.User(ctx, userID); err != nil {
 		return err
@@ -158,8 +163,11 @@ func (s *Store) SetRole(ctx context.Context, userID string, role domain.UserRole
 }
 
 // SetGroups makes a person a member of exactly these groups. Errors: not_found for the
-// person, invalid for a group that does not exist.
+// person, conflict for the owner, invalid for a group that does not exist.
 func (s *Store) SetGroups(ctx context.Context, userID string, groupIDs []string) error {
+	if userID == domain.OwnerID {
+		return errOwner
+	}
 	if _, err := s.User(ctx, userID); err != nil {
 		return err
 	}

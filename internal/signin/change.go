@@ -9,6 +9,7 @@ import (
 
 var (
 	errNoPassword    = domain.Errorf(domain.CodeConflict, "this account has no password: it signs in by its provider")
+	errOwner         = domain.Errorf(domain.CodeConflict, "the owner has no password, but a token: the file owner-token of the data folder")
 	errWrongPassword = domain.Errorf(domain.CodeForbidden, "the current password is wrong")
 )
 
@@ -58,6 +59,9 @@ func (s *Service) passwordOf(ctx context.Context, userID string) (domain.User, s
 	user, err := s.Store.User(ctx, userID)
 	if err != nil {
 		return user, "", err
+	}
+	if user.ID == domain.OwnerID {
+		return user, "", errOwner
 	}
 	if user.Email == "" {
 		return user, "", errNoPassword
