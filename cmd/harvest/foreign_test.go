@@ -256,7 +256,7 @@ func TestIDsOfOtherProjects(t *testing.T) {
 
 // ofProjects reports whether what a route gives is there without further ado, and ends.
 func ofProjects(o operation) bool {
-	return !slices.Contains(o.params, "n") && !slices.Contains(o.params, "repo") && !strings.HasSuffix(o.path, "/events") &&
+	return !slices.ContainsFunc(o.params, func(p string) bool { return p == "n" || p == "repo" || p == "name" }) && !strings.HasSuffix(o.path, "/events") &&
 		!strings.HasSuffix(o.path, "/search") && !strings.HasPrefix(o.path, "/skills/")
 }
 
