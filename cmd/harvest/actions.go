@@ -67,31 +67,47 @@ func (p *program) showActionCommand() *cobra.Command {
 }
 
 func (p *program) decideCommand(verb, short string, approved bool) *cobra.Command {
-	var reason string
+	d := domain.Decision{Status: domain.ActionRejected}
+	if approved {
+		d.Status = domain.ActionApproved
+	}
+	var from string
 	c := &cobra.Command{
 		Use: verb + " ID", Short: short, Args: arguments(1, 1, "name one action, by its id"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withClient(func(api *client.Client) error {
-				return p.decide(c.Context(), api, args[0], approved, reason)
+				d.ActionID = args[0]
+				return p.decide(c.Context(), api, d, from)
 			})
 		},
 	}
-	c.Flags().StringVar(&reason, "reason", "", "what to tell the model and the people about it")
+	c.Flags().StringVar(&d.Reason, "reason", "", "what to tell the model and the people about it")
+	if approved {
+		c.Flags().StringVar(&from, "value-from", "", "file with the secret that the action saves, or - for the standard input; asked for on a terminal")
+		c.Flags().BoolVar(&d.Generate, "generate", false, "have the action save a random secret, which nobody sees")
+		c.MarkFlagsMutuallyExclusive("value-from", "generate")
+	}
 	return c
 }
 
 // decide shows what it decides, and decides exactly that.
-func (p *program) decide(ctx context.Context, api *client.Client, id string, approved bool, reason string) error {
-	a, err := api.Action(ctx, id)
+func (p *program) decide(ctx context.Context, api *client.Client, d domain.Decision, valueFrom string) error {
+	a, err := api.Action(ctx, d.ActionID)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(p.out, a.Description)
-	if err := api.Decide(ctx, a, approved, reason); err != nil {
+	asked := a.NeedsValue && d.Status == domain.ActionApproved && !d.Generate
+	if asked || valueFrom != "" {
+		if d.Value, err = p.secretValue(valueFrom); err != nil {
+			return err
+		}
+	}
+	if err := api.Decide(ctx, a, d); err != nil {
 		return err
 	}
 	word := "rejected; it will not be run"
-	if approved {
+	if d.Status == domain.ActionApproved {
 		word = "approved; it is run now"
 	}
 	fmt.Fprintf(p.out, "%s: see harvest actions show %s\n", word, a.ID)

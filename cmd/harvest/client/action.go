@@ -30,12 +30,17 @@ func (c *Client) Action(ctx context.Context, id string) (domain.Action, error) {
 	return a, err
 }
 
-// Decide approves or rejects an action as it was read. The call is made once: whether one
-// whose answer is lost was recorded, the action tells.
-func (c *Client) Decide(ctx context.Context, seen domain.Action, approved bool, reason string) error {
-	response, err := c.do(ctx, call{method: http.MethodPost, path: "/actions/" + segment(seen.ID) + "/decide", body: map[string]any{
-		"approved": approved, "nonce": seen.Nonce, "hash": seen.Hash, "reason": reason,
-	}})
+// Decide approves or rejects an action as it was read, by the Status, Reason, Value and
+// Generate of a decision. The call is made once: whether one whose answer is lost was
+// recorded, the action tells.
+func (c *Client) Decide(ctx context.Context, seen domain.Action, d domain.Decision) error {
+	body := map[string]any{
+		"approved": d.Status == domain.ActionApproved, "nonce": seen.Nonce, "hash": seen.Hash, "reason": d.Reason, "generate": d.Generate,
+	}
+	if !d.Value.Empty() {
+		body["value"] = d.Value.Reveal()
+	}
+	response, err := c.do(ctx, call{method: http.MethodPost, path: "/actions/" + segment(seen.ID) + "/decide", body: body})
 	if err != nil {
 		return err
 	}
