@@ -16,6 +16,7 @@ import (
 
 func (p *program) askCommand() *cobra.Command {
 	var q client.Query
+	var project string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   `ask "QUESTION"`,
@@ -24,13 +25,14 @@ func (p *program) askCommand() *cobra.Command {
 Ctrl-C stops the turn. With --json the answer is printed as JSON, and nothing else.`,
 		Example: `  harvest ask "Where are turns stored?"
   harvest ask "Who calls Migrate?" --repo harvest --version main
-  harvest ask "How do I add a tool?" --json | jq -r .answer`,
+  harvest ask "How do I add a tool?" --json | jq -r .answer
+  harvest ask "What did we decide on retries?" --project engine`,
 		Args: arguments(1, -1, `what is the question? Write: harvest ask "QUESTION"`),
 		RunE: func(c *cobra.Command, args []string) error {
 			if q.Query = strings.TrimSpace(strings.Join(args, " ")); q.Query == "" {
 				return usageError{errors.New("the question is empty")}
 			}
-			return p.ask(c.Context(), q, asJSON)
+			return p.ask(c.Context(), q, project, asJSON)
 		},
 	}
 	flags := c.Flags()
@@ -39,16 +41,27 @@ Ctrl-C stops the turn. With --json the answer is printed as JSON, and nothing el
 	flags.StringVar(&q.ProviderID, "provider", "", "id of the model provider to use")
 	flags.StringVar(&q.Model, "model", "", "model to use")
 	flags.StringVar(&q.ConversationID, "conversation", "", "name of a conversation to go on with")
+	flags.StringVar(&project, "project", "", "ask in this project, by name or id; without --conversation in a new one of its conversations")
 	flags.BoolVar(&asJSON, "json", false, "print the answer as JSON and nothing else")
 	return c
 }
 
-func (p *program) ask(ctx context.Context, q client.Query, asJSON bool) error {
+func (p *program) ask(ctx context.Context, q client.Query, project string, asJSON bool) error {
 	api, err := p.connect()
 	if err != nil {
 		return err
 	}
 	defer api.Close()
+	if q.ProjectID, err = projectID(ctx, api, project); err != nil {
+		return err
+	}
+	if q.ProjectID != "" && q.ConversationID == "" {
+		made, err := api.CreateConversation(ctx, q.ProjectID, "")
+		if err != nil {
+			return err
+		}
+		q.ConversationID = made.ID
+	}
 	if asJSON {
 		return p.printAnswer(ctx, api, q)
 	}

@@ -87,7 +87,7 @@ Try it:  harvest demo`,
 	flags.StringVar(&p.dataDir, "data-dir", "", "folder of all data (default .harvest)")
 	flags.BoolVar(&p.plain, "plain", false, "no colours and no moving lines, also on a terminal")
 	root.AddCommand(
-		p.upCommand(), p.demoCommand(), p.ingestCommand(), p.askCommand(), p.actionsCommand(), p.secretsCommand(), p.uiCommand(), p.doctorCommand(),
+		p.upCommand(), p.demoCommand(), p.ingestCommand(), p.askCommand(), p.actionsCommand(), p.projectsCommand(), p.conversationsCommand(), p.secretsCommand(), p.uiCommand(), p.doctorCommand(),
 		p.loginCommand(), p.logoutCommand(), p.usersCommand(), p.groupsCommand(), p.auditCommand(),
 		p.serveCommand(), p.workerCommand(), p.migrateCommand(), p.versionCommand(), p.readPDF(),
 	)

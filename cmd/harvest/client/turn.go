@@ -14,6 +14,7 @@ import (
 
 // Query is the body of a query.
 type Query struct {
+	ProjectID      string   `json:"-"` // "" for a person's own; else ConversationID is one of the project's
 	Query          string   `json:"query"`
 	ConversationID string   `json:"conversation_id,omitempty"`
 	Repositories   []string `json:"repositories,omitempty"`
@@ -22,17 +23,29 @@ type Query struct {
 	Model          string   `json:"model,omitempty"`
 }
 
+// path is where the query is put.
+func (q Query) path() string {
+	if q.ProjectID == "" {
+		return "/query"
+	}
+	return "/projects/" + segment(q.ProjectID) + "/query"
+}
+
 // Ask starts a turn and gives its events, ending after the terminal one. key is the
 // idempotency key under which the server recognises the query after a lost answer.
 func (c *Client) Ask(ctx context.Context, q Query, key string) (turnID string, events iter.Seq2[Event, error], err error) {
 	response, err := c.again(ctx, call{
-		method: http.MethodPost, path: "/query/stream", body: q,
+		method: http.MethodPost, path: q.path() + "/stream", body: q,
 		header: map[string]string{"Idempotency-Key": key, "Accept": "text/event-stream"},
 	})
 	if err != nil {
 		return "", nil, err
 	}
 	turnID = response.Header.Get("X-Turn-Id")
+	if q.ProjectID != "" { // the answer is not the stream
+		response.Body.Close()
+		response = nil
+	}
 	return turnID, c.follow(ctx, "/turns/"+segment(turnID)+"/events", response), nil
 }
 
@@ -51,7 +64,7 @@ func (c *Client) Answer(ctx context.Context, q Query, key string) ([]byte, error
 	var broken error
 	for range answerTries {
 		response, err := c.again(ctx, call{
-			method: http.MethodPost, path: "/query", body: q, header: map[string]string{"Idempotency-Key": key},
+			method: http.MethodPost, path: q.path(), body: q, header: map[string]string{"Idempotency-Key": key},
 		})
 		if err != nil {
 			return nil, err

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+func (p *program) projectsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "projects",
+		Short: "See and make projects, which the people of a group share",
+		Example: `  harvest projects list
+  harvest projects create engine --group platform
+  harvest projects show engine
+  harvest ask "Where are turns stored?" --project engine --conversation storage`,
+	}
+	c.AddCommand(p.listProjectsCommand(), p.createProjectCommand(), p.showProjectCommand())
+	return c
+}
+
+func (p *program) listProjectsCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List the projects that you may see", Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.withClient(func(api *client.Client) error {
+				list, err := api.Projects(c.Context())
+				if err != nil {
+					return err
+				}
+				table := listing{head: []string{"id", "name", "group", "description"}, none: "there are no projects"}
+				for _, x := range list {
+					table.row(x.ID, x.Name, x.GroupName, x.Description)
+				}
+				return p.show(table, list, asJSON)
+			})
+		},
+	}
+	jsonFlag(c, &asJSON)
+	return c
+}
+
+func (p *program) createProjectCommand() *cobra.Command {
+	var group, description string
+	c := &cobra.Command{
+		Use: "create NAME", Short: "Make a project, and print its id", Args: arguments(1, 1, "name the project"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				groups, err := api.MyGroups(c.Context())
+				if err != nil {
+					return err
+				}
+				named := make([]entry, len(groups))
+				for i, g := range groups {
+					named[i] = entry{g.ID, g.Name}
+				}
+				id, err := pick(named, "group", group)
+				if err != nil {
+					return err
+				}
+				made, err := api.CreateProject(c.Context(), args[0], description, id)
+				if err == nil {
+					fmt.Fprintln(p.out, made.ID)
+				}
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&group, "group", "everyone", "group whose people share it, by name or id")
+	c.Flags().StringVar(&description, "description", "", "what the project is for")
+	return c
+}
+
+func (p *program) showProjectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show PROJECT", Short: "Show a project as JSON", Args: arguments(1, 1, "name a project, by name or id"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				project, err := projectNamed(c.Context(), api, args[0])
+				if err != nil {
+					return err
+				}
+				return p.showJSON(project)
+			})
+		},
+	}
+}
+
+// projectNamed gives the project of that id, or of that name where only one has it.
+func projectNamed(ctx context.Context, api *client.Client, name string) (domain.Project, error) {
+	list, err := api.Projects(ctx)
+	if err != nil {
+		return domain.Project{}, err
+	}
+	named := make([]entry, len(list))
+	for i, x := range list {
+		named[i] = entry{x.ID, x.Name}
+	}
+	id, err := pick(named, "project", name)
+	for _, x := range list {
+		if x.ID == id {
+			return x, err
+		}
+	}
+	return domain.Project{}, err
+}
+
+// projectID is projectNamed for a flag that may be left out.
+func projectID(ctx context.Context, api *client.Client, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	project, err := projectNamed(ctx, api, name)
+	return project.ID, err
+}
+
+// entry is what people name by its id or its name.
+type entry struct{ id, name string }
+
+// pick gives the id of the entry of that id, or of that name where only one has it.
+func pick(list []entry, kind, name string) (string, error) {
+	var found []string
+	for _, e := range list {
+		if e.id == name {
+			return e.id, nil
+		}
+		if e.name == name {
+			found = append(found, e.id)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", domain.NotFound("there is no %s %q that you may see", kind, name)
+	}
+	return "", domain.Errorf(domain.CodeConflict, "%d %ss are called %q: name one by its id", len(found), kind, name)
+}
