@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -25,24 +24,6 @@ type waitingTurn struct {
 func (s *Server) waiting(ctx context.Context, turn domain.Turn) (raw, error) {
 	actions, err := listing(s.Actions.WaitingActions(ctx, turn.ID)) // none where it is decided at this moment
 	return raw{status: http.StatusAccepted, json: encode(waitingTurn{turn.ID, domain.TurnWaiting, actions})}, err
-}
-
-// actions answers GET /actions: those of the caller's own turns.
-func (s *Server) actions(ctx context.Context, r request[none]) ([]domain.Action, error) {
-	return s.listActions(ctx, "", r.caller.UserID, r.query)
-}
-
-// projectActions answers GET /projects/:pid/actions.
-func (s *Server) projectActions(ctx context.Context, r request[none]) ([]domain.Action, error) {
-	return s.listActions(ctx, r.project.ID, "", r.query)
-}
-
-func (s *Server) listActions(ctx context.Context, projectID, userID string, query url.Values) ([]domain.Action, error) {
-	status := domain.ActionStatus(query.Get("status"))
-	if status != "" && !status.Known() {
-		return nil, domain.Invalid("status", "%q is not a status of actions", status)
-	}
-	return listing(s.Actions.Actions(ctx, projectID, userID, status))
 }
 
 // action answers GET /actions/:id.
@@ -182,7 +163,35 @@ type resumed struct {
 	Actions []domain.Action `json:"actions"`
 }
 
-// resume answers POST /projects/:pid/conversations/:cid/confirm-action/resume.
+// decisions finds the actions that a request is about.
+func (s *Server) decisions(ctx context.Context, r request[resumeBody]) (list []domain.Decision, err error) {
+	named := map[string]bool{}
+	add := func(name string, decide func(actionID string) domain.Decision) error {
+		a, err := s.Actions.ActionOf(ctx, r.project.ID, r.path["cid"], name)
+		if err == nil && named[a.ID] {
+			err = domain.Invalid("decisions", "must name an action, each only once: %q is %s", name, a.ID)
+		}
+		named[a.ID] = true
+		list = append(list, decide(a.ID))
+		return err
+	}
+	for _, d := range r.body.Decisions {
+		if err := add(d.ID, d.decision); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range r.body.Results {
+		report := func(id string) domain.Decision {
+			return domain.Decision{ActionID: id, Status: reports[d.Status], Reason: d.Text, Reported: true}
+		}
+		if err := add(d.CallID, report); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// resume answers POST …/conversations/:cid/confirm-action/resume.
 func (s *Server) resume(ctx context.Context, r request[resumeBody]) (resumed, error) {
 	if _, err := s.theConversation(ctx, r.caller, r.project, r.path["cid"]); err != nil {
 		return resumed{}, err
@@ -190,20 +199,9 @@ func (s *Server) resume(ctx context.Context, r request[resumeBody]) (resumed, er
 	if err := r.body.check(); err != nil {
 		return resumed{}, err
 	}
-	var decisions []domain.Decision
-	for _, d := range r.body.Decisions {
-		a, err := s.Actions.ActionOf(ctx, r.project.ID, r.path["cid"], d.ID)
-		if err != nil {
-			return resumed{}, err
-		}
-		decisions = append(decisions, d.decision(a.ID))
-	}
-	for _, d := range r.body.Results {
-		a, err := s.Actions.ActionOf(ctx, r.project.ID, r.path["cid"], d.CallID)
-		if err != nil {
-			return resumed{}, err
-		}
-		decisions = append(decisions, domain.Decision{ActionID: a.ID, Status: reports[d.Status], Reason: d.Text, Reported: true})
+	decisions, err := s.decisions(ctx, r)
+	if err != nil {
+		return resumed{}, err
 	}
 	decided, err := s.Actions.DecideActions(ctx, r.caller.Actor, decisions)
 	if err != nil {

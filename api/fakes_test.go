@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -307,6 +308,8 @@ func (p *fakeProviders) Providers(context.Context) ([]domain.ProviderInfo, error
 
 type fakeDescriber struct{}
 
+func (fakeDescriber) Names() []string { return []string{"dig", "drop"} }
+
 func (fakeDescriber) Describe(name string, input json.RawMessage) string {
 	if name == "panic" {
 		panic("describer")
@@ -438,10 +441,16 @@ func (f *fakeActions) some(is func(domain.Action) bool) (list []domain.Action) {
 	return list
 }
 
-func (f *fakeActions) Actions(_ context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error) {
-	return f.some(func(a domain.Action) bool {
-		return a.ProjectID == projectID && (projectID != "" || a.Requester == userID) && (status == "" || a.Status == status)
-	}), nil
+func (f *fakeActions) Actions(_ context.Context, q domain.ActionQuery) ([]domain.Action, error) {
+	list := f.some(func(a domain.Action) bool {
+		return a.ProjectID == q.ProjectID && (q.ProjectID != "" || a.Requester == q.UserID) && (q.Status == "" || a.Status == q.Status) &&
+			(q.Tool == "" || a.Name == q.Tool) && (q.ConversationID == "" || a.ConversationID == q.ConversationID) && (q.Before == "" || a.ID < q.Before)
+	})
+	slices.Reverse(list)
+	if q.Limit > 0 {
+		list = list[:min(q.Limit, len(list))]
+	}
+	return list, nil
 }
 
 func (f *fakeActions) ActionOf(_ context.Context, projectID, conversationID, name string) (domain.Action, error) {

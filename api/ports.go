@@ -36,9 +36,8 @@ type Turns interface {
 type Actions interface {
 	// Action gives an action, or not_found.
 	Action(ctx context.Context, id string) (domain.Action, error)
-	// Actions lists the newest actions of a project, or without one those of a person's own
-	// turns; with a status, those that have it.
-	Actions(ctx context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error)
+	// Actions lists actions, the newest first.
+	Actions(ctx context.Context, q domain.ActionQuery) ([]domain.Action, error)
 	// ActionOf finds an action of a project's conversation by its id or that of its call.
 	ActionOf(ctx context.Context, projectID, conversationID, name string) (domain.Action, error)
 	// WaitingActions lists what a turn waits for.
@@ -220,8 +219,11 @@ type Workspaces interface {
 	AskAgain(ctx context.Context, c domain.Conversation, by domain.TurnRequest) (domain.Turn, error)
 }
 
-// Describer says in one line what a tool call does.
+// Describer knows the tools.
 type Describer interface {
+	// Names lists the tools.
+	Names() []string
+	// Describe says in one line what a tool call does.
 	Describe(name string, input json.RawMessage) string
 }
 

@@ -134,7 +134,6 @@ func (s *Server) routes() []route {
 		{http.MethodPut, "/projects/:pid/settings", steward, defaultBody, endpoint(s, http.StatusOK, s.updateSettings)},
 		{http.MethodGet, "/projects/:pid/actions", member, noBody, endpoint(s, http.StatusOK, s.projectActions)},
 		{http.MethodGet, "/projects/:pid/actions/:id", member, noBody, endpoint(s, http.StatusOK, s.projectAction)},
-		{http.MethodPost, "/projects/:pid/conversations/:cid/confirm-action/resume", member.by(domain.ScopeApprove), defaultBody, endpoint(s, http.StatusOK, s.resume)},
 
 		{http.MethodGet, "/repositories", person, noBody, endpoint(s, http.StatusOK, s.repositories)},
 		{http.MethodPost, "/repositories", admin, defaultBody, endpoint(s, http.StatusAccepted, s.addRepository)},
@@ -207,6 +206,7 @@ func (s *Server) conversationRoutes(under string, policy access) []route {
 		{http.MethodGet, under + "/:cid/export", policy, noBody, endpoint(s, http.StatusOK, s.exportConversation)},
 		{http.MethodPost, under + "/:cid/branch", policy, defaultBody, endpoint(s, http.StatusCreated, s.branchConversation)},
 		{http.MethodPost, under + "/:cid/retry", policy.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusAccepted, s.retryConversation)},
+		{http.MethodPost, under + "/:cid/confirm-action/resume", policy.by(domain.ScopeApprove), defaultBody, endpoint(s, http.StatusOK, s.resume)},
 		{http.MethodGet, under + "/:cid/messages/:mid/attachments/:n", policy, noBody, endpoint(s, http.StatusOK, s.attachment)},
 	}
 }

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -39,6 +41,11 @@ func (s *Server) settings(ctx context.Context, r request[none]) (projectSettings
 // updateSettings answers PUT /projects/:pid/settings. It is for admins: who must ask others
 // could else say that they need not.
 func (s *Server) updateSettings(ctx context.Context, r request[projectSettings]) (done, error) {
+	for i, name := range r.body.AskingTools {
+		if names := s.Describer.Names(); !slices.Contains(names, name) {
+			return done{}, domain.Invalid(fmt.Sprintf("asking_tools[%d]", i), "there is no tool %q; there are: %s", name, strings.Join(names, ", "))
+		}
+	}
 	return done{true}, s.Projects.SetConfirmSettings(ctx, r.project.ID, domain.ConfirmSettings{
 		Approvers: r.body.Approvers, Expiry: time.Duration(r.body.ConfirmExpiry) * time.Second, Asking: r.body.AskingTools,
 	})

@@ -58,6 +58,15 @@ func (r *Registry) Specs() []Spec {
 	return specs
 }
 
+// Names lists the names of the tools in order.
+func (r *Registry) Names() []string {
+	names := make([]string, len(r.tools))
+	for i, t := range r.tools {
+		names[i] = t.Spec().Name
+	}
+	return names
+}
+
 // Lookup gives the specification of a tool by name.
 func (r *Registry) Lookup(name string) (Spec, bool) {
 	t, ok := r.byName[name]

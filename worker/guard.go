@@ -16,6 +16,7 @@ import (
 	"github.com/harvest-engine/harvest/activities"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/obs"
+	"github.com/harvest-engine/harvest/workflows"
 )
 
 // errStopping ends the context of activities that still run when their worker stops.
@@ -26,8 +27,9 @@ var errStopping = errors.New("the worker is stopping")
 // and lets go of long activities when the worker stops.
 type guard struct {
 	interceptor.WorkerInterceptorBase
-	log   zerolog.Logger
-	drain time.Duration // how long an activity may go on once the worker stops
+	log    zerolog.Logger
+	drain  time.Duration // how long an activity may go on once the worker stops
+	finish time.Duration // how long an action may that people approved
 }
 
 // InterceptActivity implements interceptor.WorkerInterceptor.
@@ -66,7 +68,11 @@ func (g *guard) letGo(ctx context.Context, cancel context.CancelCauseFunc) {
 		return
 	case <-activity.GetWorkerStopChannel(ctx):
 	}
-	timer := time.NewTimer(g.drain)
+	patience := g.drain
+	if activity.GetInfo(ctx).ActivityType.Name == workflows.ApplyAction.Name {
+		patience = g.finish
+	}
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -20,9 +20,12 @@ const StickyWorkflows = 500
 
 const (
 	// drainTime is how long activities may go on once the worker stops; then they are let
-	// go and another worker takes them over. stopTime is what the whole stop may take.
-	drainTime = 3 * time.Second
-	stopTime  = 6 * time.Second
+	// go and another worker takes them over. Nobody can take over an action that was begun:
+	// such a one may go on for finishTime, and is unknown then. stopTime is what the whole stop
+	// may take, and holds the commit of that.
+	drainTime  = 3 * time.Second
+	finishTime = 20 * time.Second
+	stopTime   = 25 * time.Second
 	// heartbeatThrottle is the longest time until a heartbeat is sent, and so until an
 	// activity learns that it was canceled.
 	heartbeatThrottle = time.Second
@@ -135,7 +138,7 @@ func options(c Config, class queueClass) sdkworker.Options {
 		WorkflowPanicPolicy:                     sdkworker.BlockWorkflow,
 		DisableWorkflowWorker:                   !class.workflows,
 		DisableRegistrationAliasing:             true,
-		Interceptors:                            []interceptor.WorkerInterceptor{&guard{log: c.Log, drain: drainTime}},
+		Interceptors:                            []interceptor.WorkerInterceptor{&guard{log: c.Log, drain: drainTime, finish: finishTime}},
 		OnFatalError:                            c.OnFatal,
 	}
 }
@@ -153,7 +156,8 @@ func (w *Worker) Start() error {
 	return nil
 }
 
-// Stop takes no more work, lets what runs end or be taken over, and returns within seconds.
+// Stop takes no more work, lets what runs end or be taken over, and returns within seconds, or
+// where actions run that people approved within stopTime.
 func (w *Worker) Stop() {
 	done := make(chan struct{}, len(w.parts))
 	for _, part := range w.parts {

@@ -53,6 +53,44 @@ func TestGuardTurnsPanicsIntoPermanentFailures(t *testing.T) {
 	}
 }
 
+// What another worker can take over is let go as a worker stops; an action that was begun is
+// given the time to end.
+func TestActionsEndBeforeTheirWorker(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		finish time.Duration
+		letGo  bool
+	}{
+		{workflows.RunTool.Name, time.Minute, true},
+		{workflows.ApplyAction.Name, time.Minute, false},
+		{workflows.ApplyAction.Name, 10 * time.Millisecond, true},
+	} {
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestActivityEnvironment()
+		env.SetWorkerOptions(sdkworker.Options{Interceptors: []interceptor.WorkerInterceptor{worker.Stopping(10*time.Millisecond, c.finish)}})
+		stopped := make(chan struct{})
+		close(stopped)
+		env.SetWorkerStopChannel(stopped)
+		flow.Activity[string, bool]{Name: c.name}.Register(env, func(ctx context.Context, _ string) (bool, error) {
+			select {
+			case <-ctx.Done():
+				return true, nil
+			case <-time.After(300 * time.Millisecond):
+				return false, nil
+			}
+		})
+		value, err := env.ExecuteActivity(c.name, "in")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var letGo bool
+		if err := value.Get(&letGo); err != nil || letGo != c.letGo {
+			t.Errorf("%s with %s: let go %v, %v", c.name, c.finish, letGo, err)
+		}
+	}
+}
+
 func TestGuardRendersDomainErrors(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -30,40 +31,61 @@ approves or rejects them, or until they expire. What is approved is run once.`,
 
 func (p *program) listActionsCommand() *cobra.Command {
 	var project, status string
+	var asJSON bool
 	c := &cobra.Command{
 		Use: "list", Short: "List actions, the newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(func(api *client.Client) error {
 				list, err := api.Actions(c.Context(), project, domain.ActionStatus(status))
+				switch {
+				case err != nil:
+					return err
+				case asJSON:
+					return printJSON(p.out, list)
+				case len(list) == 0:
+					fmt.Fprintln(p.errs, "there are no such actions")
+				}
 				for _, a := range list {
 					fmt.Fprintf(p.out, "%s  %-8s  %s  %s\n", a.ID, a.Status, a.CreatedAt.Local().Format(time.DateTime), domain.Visible(a.Name))
 				}
-				if err == nil && len(list) == 0 {
-					fmt.Fprintln(p.errs, "there are no such actions")
-				}
-				return err
+				return nil
 			})
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON and nothing else")
 	c.Flags().StringVar(&project, "project", "", "id of a project (default: the actions of your own turns)")
 	c.Flags().StringVar(&status, "status", "", "only those that are pending, approved, rejected, expired, applying, applied, failed or unknown")
 	return c
 }
 
 func (p *program) showActionCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use: "show ID", Short: "Show an action whole", Args: arguments(1, 1, "name one action, by its id"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withClient(func(api *client.Client) error {
 				a, err := api.Action(c.Context(), args[0])
-				if err != nil {
+				switch {
+				case err != nil:
 					return err
+				case asJSON:
+					return printJSON(p.out, a)
 				}
 				showAction(p.out, a)
 				return nil
 			})
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the action as JSON and nothing else")
+	return c
+}
+
+// printJSON prints what the server gave, for other programs.
+func printJSON(out io.Writer, value any) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
 }
 
 func (p *program) decideCommand(verb, short string, approved bool) *cobra.Command {
@@ -95,6 +117,12 @@ func (p *program) decide(ctx context.Context, api *client.Client, d domain.Decis
 	a, err := api.Action(ctx, d.ActionID)
 	if err != nil {
 		return err
+	}
+	switch {
+	case a.DecidedByName != "":
+		return domain.Errorf(domain.CodeConflict, "%s has decided this already: it is %s", domain.Visible(a.DecidedByName), a.Status)
+	case a.Status != domain.ActionPending:
+		return domain.Errorf(domain.CodeConflict, "nobody can decide this any more: it is %s", a.Status)
 	}
 	fmt.Fprintln(p.out, a.Description)
 	asked := a.NeedsValue && d.Status == domain.ActionApproved && !d.Generate

@@ -212,7 +212,12 @@ func TestCancelAroundAnAction(t *testing.T) {
 
 // approve approves an action by an API, and gives the answer; 0 where there is none.
 func approve(address string, a domain.Action) (status int, text string) {
-	body, err := json.Marshal(map[string]any{"approved": true, "nonce": a.Nonce, "hash": a.Hash})
+	return decideAt(address, token, a, true)
+}
+
+// decideAt decides an action at a process, as the person of a key.
+func decideAt(address, key string, a domain.Action, approved bool) (status int, text string) {
+	body, err := json.Marshal(map[string]any{"approved": approved, "nonce": a.Nonce, "hash": a.Hash})
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -220,7 +225,7 @@ func approve(address string, a domain.Action) (status int, text string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Authorization", "Bearer "+key)
 	resp, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
 	if err != nil {
 		return 0, err.Error()

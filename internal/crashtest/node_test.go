@@ -39,6 +39,7 @@ type nodeOrder struct {
 	API                      string // address to listen at; "" for no API
 	Buffers                  int    // bytes that the kernel holds of what a client has not taken; 0: as many as it likes
 	Owner                    string
+	Doomed                   string // id of the artifact that the model deletes when it is asked to
 }
 
 // node is what every process of Harvest has.
@@ -85,9 +86,11 @@ func (o *nodeOrder) run() error {
 		return err
 	}
 	if o.Worker {
-		if err := n.work(o); err != nil {
+		w, err := n.work(o)
+		if err != nil {
 			return err
 		}
+		defer w.Stop()
 	}
 	if o.API == "" {
 		return tell("ready")
@@ -100,23 +103,24 @@ func (o *nodeOrder) run() error {
 	return tell("ready")
 }
 
-func (n *node) work(o *nodeOrder) error {
+func (n *node) work(o *nodeOrder) (*worker.Worker, error) {
 	chain, err := llm.NewChain([]llm.Entry{{
-		Config: llm.Config{ID: "script", Kind: llm.KindScripted}, Provider: scripted.New("script", script()),
+		Config: llm.Config{ID: "script", Kind: llm.KindScripted}, Provider: scripted.New("script", o.script()),
 	}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	box := tools.NewRegistry(probe{"look", true, n.pool}, probe{"dig", false, n.pool}, drop{n.pool}, tools.AskUser{})
+	box := tools.NewRegistry(append(tools.ArtifactTools(library.NewArtifacts(n.store)),
+		probe{"look", true, n.pool}, probe{"dig", false, n.pool}, drop{n.pool}, tools.AskUser{})...)
 	w, err := worker.New(worker.Config{Client: n.client, Queues: n.queues, Log: n.log, Activities: worker.Activities{
 		Turn:  &activities.Turn{Store: n.store, Sources: code{}, Symbols: code{}},
 		Model: &activities.Model{Store: n.store, Models: chain, Tools: box},
 		Tool:  &activities.Tool{Store: n.store, Tools: box}, Action: &activities.Action{Store: n.store, Tools: box},
 	}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return w.Start()
+	return w, w.Start()
 }
 
 // serve serves the API; stop ends that as a command does that is told to stop.
@@ -196,6 +200,16 @@ func script() scripted.Script {
 			{Text: "I look, and remove two.", Calls: []scripted.Call{call("look", 0), call("drop", firstDrop), call("drop", secondDrop)}},
 			round("It is removed. " + answer),
 		}},
+		{Question: "slowly", Rounds: []scripted.Round{
+			{Text: "I take my time.", Calls: []scripted.Call{{Name: "drop", Input: json.RawMessage(fmt.Sprintf(`{"step":%d,"slow":true}`, firstDrop))}}},
+			round("It is removed. " + answer),
+		}},
+		{Question: "tidy", Rounds: []scripted.Round{
+			{Text: "I look, dig, and remove three.", Calls: []scripted.Call{
+				call("drop", firstDrop), call("look", 0), call("drop", secondDrop), call("dig", 1), call("drop", thirdDrop),
+			}},
+			round("It is tidy. " + answer),
+		}},
 		{Question: "recite", Rounds: []scripted.Round{
 			recital(call("look", 0), call("dig", 1)),
 			recital(),
@@ -207,6 +221,17 @@ func script() scripted.Script {
 		round(strings.Repeat("There is more. ", 6), call("dig", 2), call("look", 3)),
 		round(strings.Repeat("Now I know. ", 12) + answer),
 	}}
+}
+
+// script is what the models of a node say: the turns of all tests, and one that deletes an
+// artifact.
+func (o *nodeOrder) script() scripted.Script {
+	s := script()
+	input, _ := json.Marshal(map[string]string{"id": o.Doomed}) // a string always marshals
+	s.Scenes = append(s.Scenes, scripted.Scene{Question: "artifact", Rounds: []scripted.Round{
+		{Text: "I delete it.", Calls: []scripted.Call{{Name: "delete_artifact", Input: input}}}, {Text: "So be it. " + answer},
+	}})
+	return s
 }
 
 // recital is a round that says so much that a reader who is slow falls behind.
@@ -225,7 +250,11 @@ func recital(calls ...scripted.Call) scripted.Round {
 const (
 	firstDrop  = 10
 	secondDrop = 11
+	thirdDrop  = 12
 )
+
+// slowDrop is longer than a stopping worker waits for what another can take over.
+const slowDrop = 4 * time.Second
 
 // drop is a tool that always asks. Its effect, a row, stands in the middle of its run: it can
 // be killed before and after it.
@@ -234,13 +263,21 @@ type drop struct{ pool *pgxpool.Pool }
 func (drop) Spec() tools.Spec {
 	return tools.Spec{
 		ToolSpec: domain.ToolSpec{Name: "drop", Description: "Removes something.", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		Policy:   domain.PolicyAlways, Timeout: 10 * time.Second, MaxResult: 1000,
+		Policy:   domain.PolicyAlways, Timeout: 20 * time.Second, MaxResult: 1000,
 	}
 }
 
 func (d drop) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
+	var in struct{ Slow bool }
+	if err := json.Unmarshal(input, &in); err != nil {
+		return domain.ToolResult{}, err
+	}
+	length := digTime
+	if in.Slow {
+		length = slowDrop
+	}
 	pause := func() error {
-		timer := time.NewTimer(digTime)
+		timer := time.NewTimer(length)
 		defer timer.Stop()
 		select {
 		case <-ctx.Done():

@@ -81,6 +81,17 @@ func (a Action) Event() NewEvent {
 	return e
 }
 
+// ActionQuery asks for actions, the newest first.
+type ActionQuery struct {
+	ProjectID      string // "": those of the person's own turns
+	UserID         string
+	Status         ActionStatus // "" for all, like all below
+	ConversationID string
+	Tool           string
+	Before         string // the id of the action after which the page begins
+	Limit          int    // 0 for the standard
+}
+
 // DecidedEvent tells that the action was decided, or that nobody did in time.
 func (a Action) DecidedEvent() NewEvent {
 	e := NewPayload(EventActionDecided, map[string]any{

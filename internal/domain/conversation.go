@@ -91,6 +91,10 @@ type Removed struct {
 	Messages      int64 `json:"messages"`
 	Turns         int64 `json:"turns"`
 	Canceled      int64 `json:"canceled_turns"` // of them: those that were still running
+	Actions       int64 `json:"actions"`
+	Artifacts     int64 `json:"artifacts"`
+	Skills        int64 `json:"skills"`
+	Memories      int64 `json:"memories"`
 }
 
 // Found is a conversation that a search found.

@@ -17,8 +17,8 @@ import (
 type ActionStore interface {
 	// Action gives an action, or not_found.
 	Action(ctx context.Context, id string) (domain.Action, error)
-	// Actions lists the newest actions of a project, or without one of a person's own turns.
-	Actions(ctx context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error)
+	// Actions lists actions, the newest first.
+	Actions(ctx context.Context, q domain.ActionQuery) ([]domain.Action, error)
 	// ActionOf finds an action of a project's conversation by its id or that of its call.
 	ActionOf(ctx context.Context, projectID, conversationID, name string) (domain.Action, error)
 	// WaitingActions lists what a turn waits for.
@@ -41,10 +41,9 @@ func (e *Engine) Action(ctx context.Context, id string) (domain.Action, error) {
 	return e.Config.Actions.Action(ctx, id)
 }
 
-// Actions lists the newest actions of a project, or without one those of a person's own
-// turns; with a status, those that have it.
-func (e *Engine) Actions(ctx context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error) {
-	return e.Config.Actions.Actions(ctx, projectID, userID, status)
+// Actions lists actions, the newest first.
+func (e *Engine) Actions(ctx context.Context, q domain.ActionQuery) ([]domain.Action, error) {
+	return e.Config.Actions.Actions(ctx, q)
 }
 
 // ActionOf finds an action of a project's conversation by its id or that of its call.

@@ -6,7 +6,11 @@ import (
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/workflows"
 )
+
+// deletionAge is how old a deletion must be before anybody takes it up.
+const deletionAge = time.Minute
 
 // projectPatience is how long a deletion waits for turns that were asked to stop.
 const projectPatience = 15 * time.Second
@@ -15,6 +19,10 @@ const projectPatience = 15 * time.Second
 type ProjectStore interface {
 	// CloseProject keeps new work from a project and lists the turns that still run.
 	CloseProject(ctx context.Context, id string) ([]domain.Turn, error)
+	// EndAfterwords gives up what was to follow the project's turns, and names these turns.
+	EndAfterwords(ctx context.Context, projectID string) ([]string, error)
+	// ClosedProjects lists projects that were closed longer than age ago and are still there.
+	ClosedProjects(ctx context.Context, age time.Duration, limit int) ([]string, error)
 	// DeleteProject removes a closed project with all it owns; conflict while a turn runs.
 	DeleteProject(ctx context.Context, id string) (domain.Removed, error)
 	// Conversation gives a conversation, or not_found.
@@ -30,8 +38,9 @@ type ProjectStore interface {
 }
 
 // DeleteProject ends the project's work and then removes it with all it owns. What works in it
-// is listed from Postgres, which is never late. Called again it goes on where it was left. The
-// error is a conflict where a turn does not end in time.
+// is listed from Postgres, which is never late. Called again it goes on where it was left, and
+// where nobody does, the sweeper calls it. The error is a conflict where a turn does not end in
+// time.
 func (e *Engine) DeleteProject(ctx context.Context, id string) (domain.Removed, error) {
 	open, err := e.Projects.CloseProject(ctx, id)
 	if err != nil {
@@ -41,6 +50,9 @@ func (e *Engine) DeleteProject(ctx context.Context, id string) (domain.Removed, 
 		if _, err := e.CancelTurn(ctx, turn.ID); err != nil {
 			return domain.Removed{}, fmt.Errorf("stop turn %s: %w", turn.ID, err)
 		}
+	}
+	if err := e.endAfterwords(ctx, id); err != nil {
+		return domain.Removed{}, err
 	}
 	waiting, stop := context.WithTimeout(ctx, projectPatience)
 	defer stop()
@@ -52,6 +64,34 @@ func (e *Engine) DeleteProject(ctx context.Context, id string) (domain.Removed, 
 	removed, err := e.Projects.DeleteProject(ctx, id)
 	removed.Canceled = int64(len(open))
 	return removed, err
+}
+
+// endAfterwords stops what follows the turns of a project. A workflow that is not stopped in
+// time finds nothing to do.
+func (e *Engine) endAfterwords(ctx context.Context, projectID string) error {
+	turns, err := e.Projects.EndAfterwords(ctx, projectID)
+	if err != nil {
+		return err
+	}
+	return each(turns, func(id string) error { return e.cancel(ctx, workflows.AfterwordWorkflowID(id)) })
+}
+
+// sweepProjects goes on with deletions whose server died, or gave up.
+func (e *Engine) sweepProjects(ctx context.Context) error {
+	if e.Projects == nil {
+		return nil
+	}
+	closed, err := e.Projects.ClosedProjects(ctx, deletionAge, sweepLimit)
+	if err != nil {
+		return fmt.Errorf("list projects that are being deleted: %w", err)
+	}
+	return each(closed, func(id string) error {
+		removed, err := e.DeleteProject(ctx, id)
+		if err == nil {
+			e.Log.Info().Str("project_id", id).Interface("removed", removed).Msg("project_swept")
+		}
+		return err
+	})
 }
 
 // DeleteConversation removes a conversation. A turn that runs in it is asked to stop, and ends

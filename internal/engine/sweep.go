@@ -35,6 +35,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		{"afterwords", sweepEvery, e.sweepAfterwords},
 		{"reconcile", reconcileEvery, reconcile.page},
 		{"watches", watchEvery, e.keepWatches},
+		{"deletions", deletionAge, e.sweepProjects},
 		{"housekeeping", housekeepEvery, e.Housekeep},
 	} {
 		duties.Go(func() { e.repeat(ctx, duty.name, duty.every, duty.do) })

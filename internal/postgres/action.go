@@ -21,7 +21,8 @@ var (
 	sqlActions = statement("list actions", `
 select`+actionColumns+` from actions a
 where (@project <> '' and a.project_id = @project or @project = '' and a.project_id is null and a.requester = @user)
-  and (@status = '' or a.status = @status)
+  and (@status = '' or a.status = @status) and (@conversation = '' or a.conversation_id = @conversation)
+  and (@tool = '' or a.tool = @tool) and (@before = '' or a.id < @before)
 order by a.id desc limit @limit`)
 
 	sqlTurnActions = statement("list a turn's waiting actions", `
@@ -32,7 +33,7 @@ where a.turn_id = @turn and a.status = 'pending' order by c.round, c.ord`)
 
 	sqlActionNamed = statement("find an action of a conversation", `
 select id from actions
-where conversation_id = @conversation and project_id = @project and (id = @name or call_id = @name)
+where conversation_id = @conversation and coalesce(project_id, '') = @project and (id = @name or call_id = @name)
 order by status = 'pending' desc, id desc limit 1`)
 
 	sqlConfirmSettings = statement("read the settings of confirmations", `
@@ -70,10 +71,16 @@ func (s *Store) Action(ctx context.Context, id string) (domain.Action, error) {
 	return a, failed("load action "+id, err)
 }
 
-// Actions lists the newest actions of a project, or without one those of a person's own turns;
-// with a status, those that have it.
-func (s *Store) Actions(ctx context.Context, projectID, userID string, status domain.ActionStatus) ([]domain.Action, error) {
-	return s.actions(ctx, sqlActions, pgx.NamedArgs{"project": projectID, "user": userID, "status": string(status), "limit": maxActions})
+// Actions lists actions, the newest first, at most maxActions.
+func (s *Store) Actions(ctx context.Context, q domain.ActionQuery) ([]domain.Action, error) {
+	limit := q.Limit
+	if limit <= 0 || limit > maxActions {
+		limit = maxActions
+	}
+	return s.actions(ctx, sqlActions, pgx.NamedArgs{
+		"project": q.ProjectID, "user": q.UserID, "status": string(q.Status), "conversation": q.ConversationID, "tool": q.Tool,
+		"before": q.Before, "limit": limit,
+	})
 }
 
 // WaitingActions lists what a turn waits for.
@@ -90,7 +97,7 @@ func (s *Store) actions(ctx context.Context, sql string, args pgx.NamedArgs) ([]
 	return list, failed("list actions", err)
 }
 
-// ActionOf finds an action of a project's conversation by its id or that of its call; the one
+// ActionOf finds an action of a conversation, of a project or with "" of a person's own, by its id or that of its call; the one
 // that waits before others. not_found where there is none.
 func (s *Store) ActionOf(ctx context.Context, projectID, conversationID, name string) (domain.Action, error) {
 	var id string

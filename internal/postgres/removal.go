@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,7 +21,15 @@ select`+turnColumns+` from turns t where t.project_id = @project and t.ended_at 
 select (select count(*) from conversations where project_id = @project),
     (select count(*) from messages m join conversations c on c.id = m.conversation_id where c.project_id = @project),
     (select count(*) from turns where project_id = @project),
-    (select count(*) from turns where project_id = @project and ended_at is null)`)
+    (select count(*) from turns where project_id = @project and ended_at is null),
+    (select count(*) from actions where project_id = @project), (select count(*) from artifacts where project_id = @project),
+    (select count(*) from skills where project_id = @project), (select count(*) from memories where project_id = @project)`)
+
+	sqlEndAfterwords = statement("end a project's afterwords", `
+update turns set afterword_due = false where project_id = @project and afterword_due returning id`)
+
+	sqlClosedProjects = statement("list projects that are being deleted", `
+select id from projects where deleting_at < now() - @age::interval order by deleting_at limit @limit`)
 
 	// The large values are held by messages: what nothing holds is removed by the housekeeping,
 	// once no workflow can ask for it any more.
@@ -32,11 +41,12 @@ select (select count(*) from conversations where project_id = @project),
 		"rounds":   statement("remove a project's rounds", `delete from turn_messages r using turns t where t.project_id = @project and r.turn_id = t.id`),
 		"subjects": statement("remove a project's logs", `delete from subjects where stream_id = @log`),
 		"stream":   statement("remove a project's stream", `delete from streams where id = @log`),
+		"acts":     statement("remove what people did in a project", `delete from performed where project_id = @project`),
 		"presence": statement("remove who is in a project", `delete from presence where project_id = @project`),
 		"talks":    statement("remove a project's conversations", `delete from conversations where project_id = @project`),
 		"project":  statement("remove a project", `delete from projects where id = @project`),
 	}
-	dropOrder = []string{"chunks", "events", "keys", "calls", "rounds", "subjects", "stream", "presence", "talks", "project"}
+	dropOrder = []string{"chunks", "events", "keys", "calls", "rounds", "subjects", "stream", "acts", "presence", "talks", "project"}
 )
 
 // CloseProject keeps new work from a project that is to be deleted, and lists the turns that
@@ -53,6 +63,26 @@ func (s *Store) CloseProject(ctx context.Context, id string) ([]domain.Turn, err
 	return s.turns(ctx, "list the turns of project "+id, sqlProjectTurns, args)
 }
 
+// EndAfterwords gives up what was to follow the turns of a project, and names these turns.
+func (s *Store) EndAfterwords(ctx context.Context, projectID string) ([]string, error) {
+	return s.ids(ctx, "end the afterwords of project "+projectID, sqlEndAfterwords, pgx.NamedArgs{"project": projectID})
+}
+
+// ClosedProjects lists projects that were closed to be deleted longer than age ago and are
+// still there.
+func (s *Store) ClosedProjects(ctx context.Context, age time.Duration, limit int) ([]string, error) {
+	return s.ids(ctx, "list projects that are being deleted", sqlClosedProjects, pgx.NamedArgs{"age": age, "limit": limit})
+}
+
+func (s *Store) ids(ctx context.Context, doing, sql string, args pgx.NamedArgs) ([]string, error) {
+	rows, err := s.pool.Query(ctx, sql, args)
+	if err != nil {
+		return nil, failed(doing, err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return list, failed(doing, err)
+}
+
 // DeleteProject removes a closed project with all that it owns, and says how much that was.
 // It is a conflict while a turn runs.
 func (s *Store) DeleteProject(ctx context.Context, id string) (removed domain.Removed, err error) {
@@ -62,7 +92,8 @@ func (s *Store) DeleteProject(ctx context.Context, id string) (removed domain.Re
 			return err
 		}
 		var open int64
-		if err := tx.QueryRow(ctx, sqlCountProject, args).Scan(&removed.Conversations, &removed.Messages, &removed.Turns, &open); err != nil {
+		if err := tx.QueryRow(ctx, sqlCountProject, args).Scan(&removed.Conversations, &removed.Messages, &removed.Turns, &open,
+			&removed.Actions, &removed.Artifacts, &removed.Skills, &removed.Memories); err != nil {
 			return err
 		}
 		if open > 0 {
