@@ -513,6 +513,7 @@ type fakeActions struct {
 	rows     map[string]domain.Action
 	settings domain.ConfirmSettings
 	told     map[string]bool
+	decided  []domain.Decision // as they came
 }
 
 func (f *fakeActions) NotePerformed(context.Context, domain.Performance) error { return nil }
@@ -535,6 +536,7 @@ func (f *fakeActions) Decide(_ context.Context, who domain.Actor, decisions []do
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var list []domain.Action
+	f.decided = append(f.decided, decisions...)
 	for _, d := range decisions {
 		a := f.rows[d.ActionID]
 		a.Status, a.DecidedBy = d.Status, who.UserID
