@@ -31,7 +31,7 @@ type Action struct {
 // Apply runs an approved action, or settles one that is not to be run. An action is begun at
 // most once: an attempt that finds it begun ends it as unknown.
 func (a *Action) Apply(ctx context.Context, in workflows.ToolInput) (workflows.Applied, error) {
-	defer beat(ctx)()
+	defer beatUnlessLocal(ctx)()
 	claim, err := a.Store.ClaimAction(ctx, in.TurnID, in.CallID)
 	switch {
 	case err != nil:

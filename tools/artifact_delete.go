@@ -19,7 +19,7 @@ func (deleteArtifact) Spec() Spec {
 				field{name: "id", kind: "string", about: "The artifact's id.", required: true},
 				field{name: "version", kind: "integer", about: "The version that you have read; with it the deletion is refused where somebody has written a newer one meanwhile."}),
 		},
-		Policy: domain.PolicyAlways, Phase: PhaseWrite, Activity: "Deleting artifact {id} with all its versions",
+		Policy: domain.PolicyAlways, Local: true, Timeout: localTimeout, Phase: PhaseWrite, Activity: "Deleting artifact {id} with all its versions",
 	})
 }
 

@@ -36,7 +36,7 @@ type Explainer interface {
 type Spec struct {
 	domain.ToolSpec
 	Policy    domain.Policy
-	Local     bool          // short, indexed and read-only: may run inside a workflow task
+	Local     bool          // short and on our own database, and read-only unless it asks: may run inside a workflow task
 	Timeout   time.Duration // the limit of one run
 	MaxResult int           // bytes of result text given to the model
 	Phase     string        // what people see while it runs: "Searching codebase"

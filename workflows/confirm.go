@@ -63,13 +63,20 @@ func (t *turn) confirm(ctx workflow.Context, call CallRef, room workflow.Semapho
 	}
 }
 
-// apply runs what was approved, or settles what was not.
+// apply runs what was approved, or settles what was not. What is short is run inside the workflow
+// task: where that is cut off, the next attempt finds the action begun, as it does elsewhere.
 func (t *turn) apply(ctx workflow.Context, call CallRef, room workflow.Semaphore) (pending bool, err error) {
 	if err := room.Acquire(ctx, 1); err != nil {
 		return false, err
 	}
 	defer room.Release(1)
 	in := ToolInput{TurnID: t.in.TurnID, CallID: call.ID}
+	if call.Local {
+		applied, err := ApplyAction.ExecuteLocal(localAction(ctx, call.Limit, call.Name), in).Result(ctx)
+		if err == nil || temporal.IsCanceledError(err) {
+			return applied.Pending, err
+		}
+	}
 	applied, err := ApplyAction.Execute(remoteTool(ctx, t.in.Queues, call.Limit+outcomePatience, call.Name), in).Result(ctx)
 	if err == nil || temporal.IsCanceledError(err) {
 		return applied.Pending, err

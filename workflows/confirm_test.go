@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -66,6 +67,36 @@ func TestCallsExpire(t *testing.T) {
 	})
 	if n := f.count("apply a"); n != 3 {
 		t.Errorf("looked at %d times", n)
+	}
+}
+
+// A short call is run inside the workflow task once it is approved, and apart from it where
+// that fails; every other is run apart.
+func TestShortCallsAreAppliedLocally(t *testing.T) {
+	t.Parallel()
+	short := func(id string) workflows.CallRef {
+		call := asking(id)
+		call.Local = true
+		return call
+	}
+	f := &turnFakes{generate: calls(short("a"), short("b"), asking("c")), apply: func(in workflows.ToolInput, n int) (workflows.Applied, error) {
+		if in.CallID == "b" && n == 1 {
+			return workflows.Applied{}, errors.New("the database is away")
+		}
+		return workflows.Applied{}, nil
+	}}
+	f.play(t, workflows.TurnInput{}, func(env *testsuite.TestWorkflowEnvironment) {
+		for _, id := range []string{"a", "b", "c"} {
+			decide(env, time.Hour, id)
+		}
+	})
+	for id, want := range map[string][2]int{"a": {1, 1}, "b": {1, 2}, "c": {0, 1}} {
+		if got := [2]int{f.count("locally " + id), f.count("apply " + id)}; got != want {
+			t.Errorf("call %s was applied %d times locally, and %d times in all; want %v", id, got[0], got[1], want)
+		}
+	}
+	if f.finish(t).Status != domain.TurnDone {
+		t.Errorf("calls %v", f.calls)
 	}
 }
 

@@ -94,6 +94,18 @@ func localTool(ctx workflow.Context, limit time.Duration, summary string) workfl
 	})
 }
 
+// localAction is the class of approved calls that are short: local activities. Each is tried
+// once, for as long as a remote one would be: an attempt that was cut off is not to be followed
+// while it may still store its outcome. What goes wrong goes on as a remoteTool.
+func localAction(ctx workflow.Context, limit time.Duration, summary string) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout:    limit + outcomePatience,
+		ScheduleToCloseTimeout: limit + outcomePatience,
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
+		Summary:                summary,
+	})
+}
+
 // remoteTool is the class of tool calls that reach outside or take long. The call's row
 // knows whether an outcome is committed, so that attempts may be many.
 func remoteTool(ctx workflow.Context, queues Queues, limit time.Duration, summary string) workflow.Context {

@@ -97,8 +97,8 @@ type Generated struct {
 type CallRef struct {
 	ID    string        `json:"id"`
 	Name  string        `json:"name"`
-	Local bool          `json:"local,omitempty"`
-	Asks  bool          `json:"asks,omitempty"` // must wait for a person's approval
+	Local bool          `json:"local,omitempty"` // short: may run inside the workflow task
+	Asks  bool          `json:"asks,omitempty"`  // must wait for a person's approval
 	Limit time.Duration `json:"limit"`
 	// Expires is when a call that Asks is not waited for any longer.
 	Expires time.Time `json:"expires,omitzero"`

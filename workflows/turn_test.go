@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -85,7 +86,10 @@ func (f *turnFakes) play(t *testing.T, in workflows.TurnInput, change func(*test
 		f.note("run")
 		return workflows.ToolRan{}, f.run(ctx, in)
 	})
-	workflows.ApplyAction.Register(env, func(_ context.Context, in workflows.ToolInput) (workflows.Applied, error) {
+	workflows.ApplyAction.Register(env, func(ctx context.Context, in workflows.ToolInput) (workflows.Applied, error) {
+		if activity.GetInfo(ctx).IsLocalActivity {
+			f.note("locally " + in.CallID)
+		}
 		return f.apply(in, f.note("apply "+in.CallID))
 	})
 	workflows.CloseAction.Register(env, func(_ context.Context, in workflows.AbandonInput) (workflows.ToolRan, error) {

@@ -20,7 +20,7 @@ const (
 	hands = 48
 	// pollEvery is how often it is looked whether something has come to pass, and pollLimit
 	// how long that may take.
-	pollEvery = 50 * time.Millisecond
+	pollEvery = 100 * time.Millisecond
 	pollLimit = 10 * time.Minute
 )
 

@@ -40,7 +40,8 @@ func (askingModel) Stream(_ context.Context, req domain.ModelRequest, emit func(
 	return domain.ModelResponse{Message: message, Stop: stop, Usage: domain.Usage{InputTokens: 100, OutputTokens: 20}}, nil
 }
 
-// askingTools offers a tool that always asks, and is done at once.
+// askingTools offers a tool that always asks, and is done at once: as short as what our own
+// tools do that ask.
 func askingTools() *tools.Registry { return tools.NewRegistry(change{}, tools.AskUser{}) }
 
 type change struct{}
@@ -49,7 +50,7 @@ type change struct{}
 func (change) Spec() tools.Spec {
 	return tools.Spec{
 		ToolSpec: domain.ToolSpec{Name: "change", Description: "Changes something.", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		Policy:   domain.PolicyAlways, Timeout: 10 * time.Second, MaxResult: 1000,
+		Policy:   domain.PolicyAlways, Local: true, Timeout: 2 * time.Second, MaxResult: 1000,
 	}
 }
 

@@ -19,7 +19,12 @@ var decider = domain.Actor{UserID: domain.OwnerID, Name: "owner", Role: domain.U
 // paused starts a turn, and waits until it waits for the decisions on its two actions.
 func (s *site) paused() (*watch, []domain.Action) {
 	s.t.Helper()
-	w := s.watch(s.ask(domain.TurnRequest{Query: "Please remove it.", ConversationID: domain.NewID()}).ID)
+	return s.pausedBy("Please remove it.")
+}
+
+func (s *site) pausedBy(query string) (*watch, []domain.Action) {
+	s.t.Helper()
+	w := s.watch(s.ask(domain.TurnRequest{Query: query, ConversationID: domain.NewID()}).ID)
 	w.until(domain.EventUnlock, 1)
 	actions, err := s.WaitingActions(context.Background(), w.id)
 	if err != nil || len(actions) != 2 {
@@ -120,17 +125,19 @@ func TestKilledAroundAnAction(t *testing.T) {
 			s.worker()
 		}, domain.ActionApplied, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t)
-			worker := s.worker()
-			w, actions := s.paused()
-			c.kill(s, w, actions, worker)
-			s.ended(w)
-			s.came(actions[0], firstDrop, c.status, c.effects)
-			s.came(actions[1], secondDrop, domain.ActionRejected, 0)
-			s.history(w.id, "paused and killed "+name)
-		})
+		for query, as := range map[string]string{"Please remove it.": "paused and killed ", "Please scrap it.": "paused for a local action and killed "} {
+			t.Run(as+name, func(t *testing.T) {
+				t.Parallel()
+				s := newSite(t)
+				worker := s.worker()
+				w, actions := s.pausedBy(query)
+				c.kill(s, w, actions, worker)
+				s.ended(w)
+				s.came(actions[0], firstDrop, c.status, c.effects)
+				s.came(actions[1], secondDrop, domain.ActionRejected, 0)
+				s.history(w.id, as+name)
+			})
+		}
 	}
 }
 

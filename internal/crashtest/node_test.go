@@ -111,7 +111,7 @@ func (n *node) work(o *nodeOrder) (*worker.Worker, error) {
 		return nil, err
 	}
 	box := tools.NewRegistry(append(tools.ArtifactTools(library.NewArtifacts(n.store)),
-		probe{"look", true, n.pool}, probe{"dig", false, n.pool}, drop{n.pool}, tools.AskUser{})...)
+		probe{"look", true, n.pool}, probe{"dig", false, n.pool}, drop{"drop", false, n.pool}, drop{"scrap", true, n.pool}, tools.AskUser{})...)
 	w, err := worker.New(worker.Config{Client: n.client, Queues: n.queues, Log: n.log, Activities: worker.Activities{
 		Turn:  &activities.Turn{Store: n.store, Sources: code{}, Symbols: code{}},
 		Model: &activities.Model{Store: n.store, Models: chain, Tools: box},
@@ -210,6 +210,10 @@ func script() scripted.Script {
 			}},
 			round("It is tidy. " + answer),
 		}},
+		{Question: "scrap", Rounds: []scripted.Round{
+			{Text: "I look, and scrap two.", Calls: []scripted.Call{call("look", 0), call("scrap", firstDrop), call("scrap", secondDrop)}},
+			round("It is scrapped. " + answer),
+		}},
 		{Question: "recite", Rounds: []scripted.Round{
 			recital(call("look", 0), call("dig", 1)),
 			recital(),
@@ -258,12 +262,16 @@ const slowDrop = 4 * time.Second
 
 // drop is a tool that always asks. Its effect, a row, stands in the middle of its run: it can
 // be killed before and after it.
-type drop struct{ pool *pgxpool.Pool }
+type drop struct {
+	name  string
+	local bool // it is run inside the workflow task
+	pool  *pgxpool.Pool
+}
 
-func (drop) Spec() tools.Spec {
+func (d drop) Spec() tools.Spec {
 	return tools.Spec{
-		ToolSpec: domain.ToolSpec{Name: "drop", Description: "Removes something.", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		Policy:   domain.PolicyAlways, Timeout: 20 * time.Second, MaxResult: 1000,
+		ToolSpec: domain.ToolSpec{Name: d.name, Description: "Removes something.", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		Policy:   domain.PolicyAlways, Local: d.local, Timeout: 20 * time.Second, MaxResult: 1000,
 	}
 }
 
@@ -292,7 +300,7 @@ func (d drop) Run(ctx context.Context, scope domain.Scope, input json.RawMessage
 	if err := pause(); err != nil {
 		return domain.ToolResult{}, err
 	}
-	if _, err := (probe{"drop", true, d.pool}).Run(ctx, scope, input); err != nil {
+	if _, err := (probe{d.name, true, d.pool}).Run(ctx, scope, input); err != nil {
 		return domain.ToolResult{}, err
 	}
 	return domain.ToolResult{Text: "it is removed"}, pause()
