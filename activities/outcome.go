@@ -209,7 +209,7 @@ func (o *outcome) propose(call domain.ToolCall) {
 	}
 	o.actions = append(o.actions, action)
 	o.generated.Calls = append(o.generated.Calls, workflows.CallRef{
-		ID: call.ID, Name: call.Name, Asks: true, Limit: call.Timeout, Expires: action.ExpiresAt,
+		ID: call.ID, Name: call.Name, Local: call.Local, Asks: true, Limit: call.Timeout, Expires: action.ExpiresAt,
 	})
 }
 

@@ -87,7 +87,7 @@ func (b *bench) openWaiting(ctx context.Context) (w *waitingHouse, err error) {
 func (w *waitingHouse) pause(ctx context.Context, n int) error {
 	err := inParallel(ctx, make([]struct{}, n), func(ctx context.Context, _ struct{}) error {
 		_, err := w.engine.StartTurn(ctx, domain.TurnRequest{
-			UserID: domain.OwnerID, ProjectID: w.project, ConversationID: domain.NewID(), Query: "May the handler be changed?",
+			UserID: domain.OwnerID, ProjectID: w.project, ConversationID: domain.NewID(), Query: "Please remove the handler.",
 		})
 		return err
 	})

@@ -92,6 +92,7 @@ func (b *bench) paused(ctx context.Context, w *waitingHouse, n int) ([]Row, erro
 	}
 	rate := float64(n) / time.Since(started).Seconds()
 	after, err := w.worker.ask(askMemory)
+	b.say(fmt.Sprintf("the worker has grown from %.1f MB (heap %.1f) to %.1f MB (%.1f)", before.Resident, before.Heap, after.Resident, after.Heap))
 	name := fmt.Sprintf("%d turns wait: ", n)
 	return []Row{
 		{Name: name + "the worker grows by, resident", Unit: "MB", Ours: after.Resident - before.Resident, Limit: pausedLimit},

@@ -65,6 +65,7 @@ func (b *bench) wake(ctx context.Context, w *waitingHouse) ([]Row, error) {
 			return nil, err
 		}
 		bareCPU.add(used)
+		b.say(fmt.Sprintf("%d still wait; so far woken in %s, the reference in %s", len(w.waiting), ours.ends.Round(time.Second), bare.Round(time.Second)))
 	}
 	rate := func(d time.Duration) float64 { return float64(all) / d.Seconds() }
 	name := fmt.Sprintf("%d turns are woken: ", all)

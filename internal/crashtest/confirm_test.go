@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/workflows"
 )
 
 var decider = domain.Actor{UserID: domain.OwnerID, Name: "owner", Role: domain.UserAdmin}
@@ -137,6 +138,23 @@ func TestKilledAroundAnAction(t *testing.T) {
 				s.came(actions[1], secondDrop, domain.ActionRejected, 0)
 				s.history(w.id, as+name)
 			})
+		}
+	}
+}
+
+// A short action is run once, without an activity of its own.
+func TestShortActionsAreRunLocally(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.worker()
+	w, actions := s.pausedBy("Please scrap it.")
+	s.decide(seen(actions, domain.ActionApproved, domain.ActionApproved)...)
+	s.ended(w)
+	s.came(actions[0], firstDrop, domain.ActionApplied, 1)
+	s.came(actions[1], secondDrop, domain.ActionApplied, 1)
+	for _, event := range s.history(w.id, "short actions").Events {
+		if name := event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName(); name == workflows.ApplyAction.Name {
+			t.Errorf("event %d schedules %s", event.EventId, name)
 		}
 	}
 }

@@ -115,14 +115,13 @@ func (s *Store) finishShared(ctx context.Context, turn domain.Turn, finish strin
 	var messages []live.Message
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		args := pgx.NamedArgs{"conversation": turn.ConversationID, "project": projectLog(turn.ProjectID)}
-		for _, sql := range []string{sqlHoldConversation, sqlHoldProjectLog} {
-			if _, err := tx.Exec(ctx, sql, args); err != nil {
-				return err
-			}
-		}
 		var last int64
 		var at time.Time
-		if err := tx.QueryRow(ctx, finish, b.args).Scan(&last, &at); err != nil {
+		steps := &pgx.Batch{} // in one go: all turns of the project wait for who holds its log
+		steps.Queue(sqlHoldConversation, args)
+		steps.Queue(sqlHoldProjectLog, args)
+		steps.Queue(finish, b.args).QueryRow(func(row pgx.Row) error { return row.Scan(&last, &at) })
+		if err := tx.SendBatch(ctx, steps).Close(); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, sqlDropOffers, pgx.NamedArgs{"turn": turn.ID}); err != nil {
