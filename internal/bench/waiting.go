@@ -18,10 +18,10 @@ const (
 	waitingTurns = 10_000
 	// hands is how many requests are under way at once.
 	hands = 48
-	// pollEvery is how often it is looked whether something has come to pass, and pollLimit
-	// how long that may take.
+	// pollEvery is how often it is looked how far something has come, and pollLimit how long it
+	// may stand still.
 	pollEvery = 100 * time.Millisecond
-	pollLimit = 10 * time.Minute
+	pollLimit = 2 * time.Minute
 )
 
 // waitingHouse is Harvest with its worker in a process of its own, a project whose turns wait
@@ -94,10 +94,8 @@ func (w *waitingHouse) pause(ctx context.Context, n int) error {
 	if err != nil {
 		return fmt.Errorf("start turns: %w", err)
 	}
-	want := len(w.waiting) + n
-	err = poll(ctx, func() (bool, error) {
-		now, err := w.count(ctx, "select count(*) from turns where project_id = $1 and status = 'waiting'")
-		return now == want, err
+	err = poll(ctx, len(w.waiting)+n, func() (int, error) {
+		return w.count(ctx, "select count(*) from turns where project_id = $1 and status = 'waiting'")
 	})
 	if err != nil {
 		return fmt.Errorf("turns that wait: %w", err)
@@ -138,19 +136,25 @@ func inParallel[T any](ctx context.Context, items []T, do func(context.Context, 
 	return group.Wait()
 }
 
-// poll waits until something has come to pass.
-func poll(ctx context.Context, done func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, pollLimit)
-	defer cancel()
+// poll waits until so many have come.
+func poll(ctx context.Context, want int, count func() (int, error)) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
+	seen, moved := -1, time.Now()
 	for {
-		if over, err := done(); over || err != nil {
+		now, err := count()
+		if err != nil || now >= want {
 			return err
+		}
+		if now != seen {
+			seen, moved = now, time.Now()
+		}
+		if still := time.Since(moved); still > pollLimit {
+			return fmt.Errorf("only %d of %d have come, and none for %s", now, want, still.Round(time.Second))
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("it does not come to pass: %w", ctx.Err())
+			return ctx.Err()
 		case <-tick.C:
 		}
 	}

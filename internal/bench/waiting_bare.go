@@ -119,9 +119,9 @@ func (c *bareCrowd) wake(ctx context.Context, ids []string) (time.Duration, erro
 	if err != nil {
 		return 0, fmt.Errorf("signal the reference: %w", err)
 	}
-	err = poll(ctx, func() (bool, error) {
+	err = poll(ctx, len(ids), func() (int, error) {
 		now, err := c.worker.ask(askDone)
-		return now.Done-before.Done >= int64(len(ids)), err
+		return int(now.Done - before.Done), err
 	})
 	return time.Since(started), err
 }

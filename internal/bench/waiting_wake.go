@@ -23,16 +23,15 @@ func (w *waitingHouse) wake(ctx context.Context, turns []waitingTurn) (took woke
 	if err := inParallel(ctx, turns, w.decide); err != nil {
 		return took, err
 	}
-	err = poll(ctx, func() (bool, error) {
-		if took.results == 0 {
-			done, err := count("select count(*) from actions where turn_id = any($1) and status = 'applied'")
-			if err != nil || done < len(turns) {
-				return false, err
-			}
-			took.results = time.Since(started)
-		}
-		ended, err := count("select count(*) from turns where id = any($1) and status = 'done'")
-		return ended == len(turns), err
+	err = poll(ctx, len(turns), func() (int, error) {
+		return count("select count(*) from actions where turn_id = any($1) and status = 'applied'")
+	})
+	if err != nil {
+		return took, err
+	}
+	took.results = time.Since(started)
+	err = poll(ctx, len(turns), func() (int, error) {
+		return count("select count(*) from turns where id = any($1) and status = 'done'")
 	})
 	took.ends = time.Since(started)
 	return took, err
