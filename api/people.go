@@ -40,6 +40,23 @@ func (s *Server) setRole(ctx context.Context, r request[roleChange]) (done, erro
 	return done{true}, s.People.SetRole(ctx, r.path["id"], r.body.Role)
 }
 
+// disabling is the body of PUT /admin/users/:id/disabled.
+type disabling struct {
+	Disabled *bool `json:"disabled"`
+}
+
+func (b *disabling) validate() error {
+	if b.Disabled == nil {
+		return domain.Invalid("disabled", "must be true or false")
+	}
+	return nil
+}
+
+// setDisabled answers PUT /admin/users/:id/disabled.
+func (s *Server) setDisabled(ctx context.Context, r request[disabling]) (done, error) {
+	return done{true}, s.People.SetDisabled(ctx, r.path["id"], *r.body.Disabled)
+}
+
 // groupsChange is the body of PUT /admin/users/:id/groups.
 type groupsChange struct {
 	GroupIDs []string `json:"group_ids"`

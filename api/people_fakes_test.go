@@ -90,6 +90,10 @@ func (f *fakePeople) SetRole(_ context.Context, id string, role domain.UserRole)
 	return f.alter(id, func(u *domain.User) { u.Role = role })
 }
 
+func (f *fakePeople) SetDisabled(_ context.Context, id string, disabled bool) error {
+	return f.alter(id, func(u *domain.User) { u.Disabled = disabled })
+}
+
 func (f *fakePeople) SetGroups(_ context.Context, id string, groups []string) error {
 	return f.alter(id, func(u *domain.User) { u.GroupIDs = groups })
 }

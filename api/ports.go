@@ -114,6 +114,9 @@ type People interface {
 	UpdateUser(ctx context.Context, userID string, c domain.UserChange) error
 	// Users lists the people who signed up, in that order.
 	Users(ctx context.Context) ([]domain.User, error)
+	// SetDisabled shuts a person out or lets them in again: not_found, or conflict for the last
+	// admin.
+	SetDisabled(ctx context.Context, userID string, disabled bool) error
 	// SetRole changes what a person may do: not_found, invalid, or conflict for the last admin.
 	SetRole(ctx context.Context, userID string, role domain.UserRole) error
 	// SetGroups makes a person a member of exactly these groups: not_found, or invalid.

@@ -184,6 +184,7 @@ func (s *Server) peopleRoutes() []route {
 
 		{http.MethodGet, "/admin/users", admin, noBody, endpoint(s, http.StatusOK, s.users)},
 		{http.MethodPut, "/admin/users/:id/role", admin, defaultBody, endpoint(s, http.StatusOK, s.setRole)},
+		{http.MethodPut, "/admin/users/:id/disabled", admin, defaultBody, endpoint(s, http.StatusOK, s.setDisabled)},
 		{http.MethodPut, "/admin/users/:id/password", admin, defaultBody, endpoint(s, http.StatusOK, s.resetPassword)},
 		{http.MethodPut, "/admin/users/:id/groups", admin, defaultBody, endpoint(s, http.StatusOK, s.setGroups)},
 		{http.MethodGet, "/admin/groups", admin, noBody, endpoint(s, http.StatusOK, s.allGroups)},

@@ -16,9 +16,11 @@ func (p *program) usersCommand() *cobra.Command {
 		Short: "See who signed up, and say what they may do (admins)",
 		Example: `  harvest users list
   harvest users role ada@example.com admin
-  harvest users groups ada@example.com everyone platform`,
+  harvest users groups ada@example.com everyone platform
+  harvest users disable ada@example.com`,
 	}
-	c.AddCommand(p.listUsersCommand(), p.roleCommand(), p.memberCommand())
+	c.AddCommand(p.listUsersCommand(), p.roleCommand(), p.memberCommand(),
+		p.disableCommand("disable", "Shut somebody out, at once and everywhere; what they made stays", true), p.disableCommand("enable", "Let somebody in again", false))
 	return c
 }
 
@@ -38,7 +40,11 @@ func (p *program) listUsersCommand() *cobra.Command {
 					for _, id := range u.GroupIDs {
 						groups = append(groups, names[id])
 					}
-					table.row(u.ID, u.Email, u.Name, string(u.Role), u.Provider, strings.Join(groups, ", "))
+					role := string(u.Role)
+					if u.Disabled {
+						role = "disabled"
+					}
+					table.row(u.ID, u.Email, u.Name, role, u.Provider, strings.Join(groups, ", "))
 				}
 				return p.show(table, list, asJSON)
 			})
@@ -72,6 +78,21 @@ func (p *program) roleCommand() *cobra.Command {
 					return err
 				}
 				return api.SetRole(c.Context(), id, domain.UserRole(args[1]))
+			})
+		},
+	}
+}
+
+func (p *program) disableCommand(verb, short string, disabled bool) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " USER", Short: short, Args: arguments(1, 1, "name a person, by id or e-mail address"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				id, err := userNamed(c.Context(), api, args[0])
+				if err != nil {
+					return err
+				}
+				return api.SetDisabled(c.Context(), id, disabled)
 			})
 		},
 	}

@@ -100,4 +100,21 @@ func TestATeamSetsItselfUpByCommands(t *testing.T) {
 		t.Errorf("what was denied:\n%s", out)
 	}
 	ada.run(exitOK, "", "groups", "delete", "platform")
+
+	ada.run(exitOK, "", "users", "disable", "grace@example.com")
+	if _, said := grace.run(exitFailed, "", "users", "list"); !strings.Contains(said, "key") {
+		t.Errorf("by the key of who is disabled: %s", said)
+	}
+	if _, said := grace.run(exitFailed, "a better sentence\n", "login", r.base, "--email", "grace@example.com"); !strings.Contains(said, "disabled") {
+		t.Errorf("who is disabled is told %q", said)
+	}
+	if out, _ = ada.run(exitOK, "", "users", "list"); !strings.Contains(out, "disabled") {
+		t.Errorf("with a disabled person:\n%s", out)
+	}
+	if _, said := ada.run(exitFailed, "", "users", "disable", "ada@example.com"); !strings.Contains(said, "last admin") {
+		t.Errorf("the last admin is told %q", said)
+	}
+	ada.run(exitFailed, "", "users", "role", "ada@example.com", "regular")
+	ada.run(exitOK, "", "users", "enable", "grace@example.com")
+	grace.run(exitOK, "", "users", "list")
 }

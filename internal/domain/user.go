@@ -26,6 +26,7 @@ type User struct {
 	Provider  string    `json:"provider"` // how the person signed up: local, google, oidc; owner for the owner token
 	CreatedAt time.Time `json:"created_at"`
 	GroupIDs  []string  `json:"group_ids"`
+	Disabled  bool      `json:"disabled"` // shut out; what the person made stays
 
 	Last LastUsed `json:"-"`
 }

@@ -37,7 +37,7 @@ with used as (
     where hash = @hash and (last_used_at is null or last_used_at < now() - interval '1 minute')
 )
 select`+userColumns+`, k.id, k.scopes from api_keys k join users u on u.id = k.user_id
-where k.hash = @hash and (k.expires_at is null or k.expires_at > now())`)
+where k.hash = @hash and (k.expires_at is null or k.expires_at > now()) and u.disabled_at is null`)
 )
 
 // CreateKey makes an API key, and gives it with its text, which is not kept.

@@ -11,11 +11,12 @@ import (
 
 var (
 	sqlNewSession = statement("new session", `
-insert into sessions (id, user_id, hash, expires_at) values (@session, @user, @hash, now() + @life::interval)`)
+insert into sessions (id, user_id, hash, expires_at)
+select @session, u.id, @hash, now() + @life::interval from users u where u.id = @user and u.disabled_at is null returning id`)
 
 	sqlSessionActor = statement("find who a session is of", `
 select`+userColumns+` from sessions s join users u on u.id = s.user_id
-where s.id = @session and s.user_id = @user and s.expires_at > now()`)
+where s.id = @session and s.user_id = @user and s.expires_at > now() and u.disabled_at is null`)
 
 	// A session that is used goes on, but not beyond @longest after it began.
 	sqlRenewSession = statement("renew a session", `
@@ -53,10 +54,14 @@ returning count, greatest(began_at + @window::interval - now(), interval '0')`)
 update sign_in_attempts set count = greatest(count - 1, 0) where subject = @subject`)
 )
 
-// CreateSession begins a session of a person, which the secret of that hash renews.
+// CreateSession begins a session of a person, which the secret of that hash renews; forbidden
+// where the account is disabled.
 func (s *Store) CreateSession(ctx context.Context, userID string, hash []byte, life time.Duration) (id string, err error) {
-	id = domain.NewID()
-	_, err = s.pool.Exec(ctx, sqlNewSession, pgx.NamedArgs{"session": id, "user": userID, "hash": hash, "life": life})
+	args := pgx.NamedArgs{"session": domain.NewID(), "user": userID, "hash": hash, "life": life}
+	err = s.pool.QueryRow(ctx, sqlNewSession, args).Scan(&id)
+	if noRows(err) {
+		return "", errDisabled
+	}
 	return id, failed("begin a session", err)
 }
 

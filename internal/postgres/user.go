@@ -11,7 +11,7 @@ import (
 
 const userColumns = `
 u.id, coalesce(u.email, ''), u.name, u.role, u.provider, u.created_at, u.last_project_id, u.last_llm_provider_id, u.last_llm_model,
-array(select m.group_id from memberships m where m.user_id = u.id order by m.group_id)`
+array(select m.group_id from memberships m where m.user_id = u.id order by m.group_id), u.disabled_at is not null`
 
 var (
 	sqlUser = statement("read a user", `select`+userColumns+` from users u where u.id = @user`)
@@ -40,7 +40,7 @@ select id from made`)
 
 	sqlSetRole = statement("set a role", `
 update users u set role = @role where u.id = @user and u.provider <> 'owner' and (
-    @role = 'admin' or u.role <> 'admin' or exists (select from users o where o.id <> u.id and o.role = 'admin' and o.provider <> 'owner'))
+    @role = 'admin' or u.role <> 'admin' or u.disabled_at is not null or `+anotherAdmin+`)
 returning u.id`)
 
 	sqlLeaveGroups = statement("leave groups", `delete from memberships where user_id = @user and group_id <> all(@groups::text[])`)
@@ -138,6 +138,8 @@ func (s *Store) Actor(ctx context.Context, userID string) (domain.Actor, error) 
 
 var errOwner = domain.Errorf(domain.CodeConflict, "the owner is whoever has the owner token: always an admin, and in no group")
 
+var errLastAdmin = domain.Errorf(domain.CodeConflict, "this is the last admin; make somebody else an admin first")
+
 // SetRole changes what a person may do: not_found, or conflict for the last admin and the owner.
 func (s *Store) SetRole(ctx context.Context, userID string, role domain.UserRole) error {
 	if role != domain.UserAdmin && role != domain.UserRegular {
@@ -156,7 +158,7 @@ func (s *Store) SetRole(ctx context.Context, userID string, role domain.UserRole
 		return tx.QueryRow(ctx, sqlSetRole, pgx.NamedArgs{"user": userID, "role": role}).Scan(&userID)
 	})
 	if noRows(err) {
-		return domain.Errorf(domain.CodeConflict, "this is the last admin; make somebody else an admin first")
+		return errLastAdmin
 	}
 	s.accessChanged()
 	return failed("set the role of "+userID, err)
@@ -215,7 +217,7 @@ func (s *Store) UpdateUser(ctx context.Context, userID string, c UserChange) err
 func scanUser(row pgx.Row, more ...any) (u domain.User, err error) {
 	into := append([]any{
 		&u.ID, &u.Email, &u.Name, &u.Role, &u.Provider, &u.CreatedAt,
-		&u.Last.ProjectID, &u.Last.LLMProviderID, &u.Last.LLMModel, &u.GroupIDs,
+		&u.Last.ProjectID, &u.Last.LLMProviderID, &u.Last.LLMModel, &u.GroupIDs, &u.Disabled,
 	}, more...)
 	err = row.Scan(into...)
 	u.CreatedAt = u.CreatedAt.UTC()

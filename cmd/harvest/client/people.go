@@ -20,6 +20,11 @@ func (c *Client) SetRole(ctx context.Context, userID string, role domain.UserRol
 	return c.change(ctx, http.MethodPut, "/admin/users/"+segment(userID)+"/role", map[string]any{"role": role})
 }
 
+// SetDisabled shuts a person out, or lets them in again.
+func (c *Client) SetDisabled(ctx context.Context, userID string, disabled bool) error {
+	return c.change(ctx, http.MethodPut, "/admin/users/"+segment(userID)+"/disabled", map[string]any{"disabled": disabled})
+}
+
 // SetGroups says of which groups a person is a member.
 func (c *Client) SetGroups(ctx context.Context, userID string, groupIDs []string) error {
 	return c.change(ctx, http.MethodPut, "/admin/users/"+segment(userID)+"/groups", map[string]any{"group_ids": groupIDs})
