@@ -45,16 +45,11 @@ func scrubBlock(scrub scrub, b domain.Block) domain.Block {
 	if len(b.Input) > 0 {
 		b.Input = scrubJSON(scrub, b.Input)
 	}
-	if b.Document != nil && scrub(b.Document.Text) != b.Document.Text { // the file itself can't be scrubbed: its text goes in its place
-		document := *b.Document
-		document.Text = scrub(document.Text)
-		b.Document, b.Data = &document, nil
+	if b.Document != nil && scrub(b.Document.Text) != b.Document.Text { // the file itself can't be scrubbed
+		return domain.Block{Type: domain.BlockText, Text: fmt.Sprintf(textAlone, b.Name, scrub(b.Document.Text))}
 	}
 	if b.Type != domain.BlockMedia || len(b.Data) == 0 {
 		return b
-	}
-	if b.Document != nil && scrub(b.Document.Text) != b.Document.Text {
-		return domain.Block{Type: domain.BlockText, Text: fmt.Sprintf(textAlone, b.Name, scrub(b.Document.Text))}
 	}
 	data := scrub(string(b.Data))
 	switch {

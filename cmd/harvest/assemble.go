@@ -190,7 +190,7 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 			Model:     &activities.Model{Store: a.store, Models: models, Tools: a.tools, Memories: a.memories, Documents: a.documents(), Secrets: a.secrets, Budgets: budgets},
 			Tool:      &activities.Tool{Store: a.store, Tools: a.tools, Secrets: a.secrets},
 			Action:    &activities.Action{Store: a.store, Tools: a.tools, Secrets: a.secrets},
-			Afterword: &activities.Afterword{Store: a.store, Models: models},
+			Afterword: &activities.Afterword{Store: a.store, Models: models, Budgets: budgets},
 			Ingest:    &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
 		},
 	})

@@ -95,6 +95,7 @@ type Removed struct {
 	Artifacts     int64 `json:"artifacts"`
 	Skills        int64 `json:"skills"`
 	Memories      int64 `json:"memories"`
+	Secrets       int64 `json:"secrets"`
 }
 
 // Found is a conversation that a search found.

@@ -23,16 +23,22 @@ select (select count(*) from conversations where project_id = @project),
     (select count(*) from turns where project_id = @project),
     (select count(*) from turns where project_id = @project and ended_at is null),
     (select count(*) from actions where project_id = @project), (select count(*) from artifacts where project_id = @project),
-    (select count(*) from skills where project_id = @project), (select count(*) from memories where project_id = @project)`)
+    (select count(*) from skills where project_id = @project), (select count(*) from memories where project_id = @project),
+    (select count(*) from secrets where project_id = @project and deleted_at is null)`)
 
 	sqlEndAfterwords = statement("end a project's afterwords", `
-update turns set afterword_due = false where project_id = @project and afterword_due returning id`)
+with over as (
+    update turns set afterword_due = false where project_id = @project and afterword_due
+    returning id, user_id, afterword_reserved, afterword_reserved_on
+)`+releaseAfterwords+`
+select id from over`)
 
 	sqlClosedProjects = statement("list projects that are being deleted", `
 select id from projects where deleting_at < now() - @age::interval order by deleting_at limit @limit`)
 
-	// The large values are held by messages: what nothing holds is removed by the housekeeping,
-	// once no workflow can ask for it any more.
+	// What refers to the project by a key goes with its last step. No turn of it runs any more that
+	// could ask for the large values; the texts of documents go with them. Messages that are no
+	// longer in a conversation are those of turns whose conversation was removed while they ran.
 	sqlDropProject = map[string]string{
 		"chunks":   statement("remove a project's open blocks", `delete from event_chunks k using subjects s where s.stream_id = @log and k.subject_id = s.id`),
 		"events":   statement("remove a project's events", `delete from events where stream_id = @log`),
@@ -43,10 +49,14 @@ select id from projects where deleting_at < now() - @age::interval order by dele
 		"stream":   statement("remove a project's stream", `delete from streams where id = @log`),
 		"acts":     statement("remove what people did in a project", `delete from performed where project_id = @project`),
 		"presence": statement("remove who is in a project", `delete from presence where project_id = @project`),
+		"replies":  statement("remove a project's messages", `delete from messages m using turns t where t.project_id = @project and m.id in (t.message_id, 'reply-' || t.id)`),
 		"talks":    statement("remove a project's conversations", `delete from conversations where project_id = @project`),
+		"values":   statement("remove a project's large values", `delete from large_values where owner = @log`),
+		"last":     statement("forget where people were", `update users set last_project_id = '' where last_project_id = @project`),
+		"awaited":  sqlEndAfterwords,
 		"project":  statement("remove a project", `delete from projects where id = @project`),
 	}
-	dropOrder = []string{"chunks", "events", "keys", "calls", "rounds", "subjects", "stream", "acts", "presence", "talks", "project"}
+	dropOrder = []string{"chunks", "events", "keys", "calls", "rounds", "subjects", "stream", "acts", "presence", "replies", "talks", "values", "last", "awaited", "project"}
 )
 
 // CloseProject keeps new work from a project that is to be deleted, and lists the turns that
@@ -93,7 +103,7 @@ func (s *Store) DeleteProject(ctx context.Context, id string) (removed domain.Re
 		}
 		var open int64
 		if err := tx.QueryRow(ctx, sqlCountProject, args).Scan(&removed.Conversations, &removed.Messages, &removed.Turns, &open,
-			&removed.Actions, &removed.Artifacts, &removed.Skills, &removed.Memories); err != nil {
+			&removed.Actions, &removed.Artifacts, &removed.Skills, &removed.Memories, &removed.Secrets); err != nil {
 			return err
 		}
 		if open > 0 {
