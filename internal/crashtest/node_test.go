@@ -116,6 +116,7 @@ func (n *node) work(o *nodeOrder) (*worker.Worker, error) {
 		Turn:  &activities.Turn{Store: n.store, Sources: code{}, Symbols: code{}},
 		Model: &activities.Model{Store: n.store, Models: chain, Tools: box},
 		Tool:  &activities.Tool{Store: n.store, Tools: box}, Action: &activities.Action{Store: n.store, Tools: box},
+		Afterword: &activities.Afterword{Store: n.store, Models: chain, Budgets: activities.Budgets{PerDay: 1000}},
 	}})
 	if err != nil {
 		return nil, err
@@ -175,6 +176,7 @@ func (n narrow) Accept() (net.Conn, error) {
 const (
 	textDelay = 25 * time.Millisecond
 	digTime   = 1200 * time.Millisecond
+	newTitle  = "How the server starts" // that the afterword gives a conversation
 	answer    = "The server starts in Start, as [app:v1:main.go:5] shows."
 )
 
@@ -191,6 +193,10 @@ func script() scripted.Script {
 	ask := scripted.Call{Name: tools.AskUserName, Input: json.RawMessage(`{"question":"Which server?"}`)}
 	one := func(r scripted.Round) []scripted.Round { return []scripted.Round{r} }
 	scenes := []scripted.Scene{
+		{System: "You are given a question and its answer", Rounds: one(scripted.Round{
+			Text: "Title: " + newTitle + "\nNext: Who calls Start?\nNext: What stops it?\n", Chunk: 8,
+			FirstDelay: scripted.Duration(digTime), Delay: scripted.Duration(textDelay),
+		})},
 		{System: "Classify the last message", Rounds: one(scripted.Round{Text: "research"})},
 		{System: "Sum up the conversation", Rounds: one(scripted.Round{Text: "They asked how long it is."})},
 		{Question: "unclear", Rounds: one(scripted.Round{Text: "I must ask.", Calls: []scripted.Call{ask}})},

@@ -285,9 +285,14 @@ func (s *site) goesOn(w *watch, since time.Time) {
 // under the given name for the replay tests.
 func (s *site) history(id, name string) *historypb.History {
 	s.t.Helper()
+	return s.recorded(workflows.TurnQuery.Name, workflows.TurnWorkflowID(id), name)
+}
+
+// recorded is history for a workflow of any type.
+func (s *site) recorded(workflow, workflowID, name string) *historypb.History {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	workflowID := workflows.TurnWorkflowID(id)
 	if err := s.client.GetWorkflow(ctx, workflowID, "").Get(ctx, nil); err != nil {
 		s.t.Fatal(err)
 	}
@@ -305,7 +310,10 @@ func (s *site) history(id, name string) *historypb.History {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		path := filepath.Join(replays, workflows.TurnQuery.Name, strings.ReplaceAll(name, " ", "-")+".json")
+		if err := os.MkdirAll(filepath.Join(replays, workflow), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		path := filepath.Join(replays, workflow, strings.ReplaceAll(name, " ", "-")+".json")
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			s.t.Fatal(err)
 		}
