@@ -13,6 +13,10 @@ import (
 // not do so for ever.
 const maxRenderAttempts = 3
 
+// renderLimit bounds how long one rendering may keep the others waiting. It is shorter than
+// the time after which another process takes one up.
+const renderLimit = 30 * time.Second
+
 // ordered wakes the renderer of this process where a version is to be rendered.
 func (s *Artifacts) ordered(a domain.Artifact) {
 	if a.Kind != domain.ArtifactPDF {
@@ -54,20 +58,25 @@ func (s *Artifacts) renderNext(ctx context.Context) (bool, error) {
 	}
 	out := domain.Rendered{Fault: "it was interrupted several times"}
 	if r.Attempt <= maxRenderAttempts {
-		out = render(r)
+		out = render(ctx, r)
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err() // another process takes it up
 	}
 	return true, s.store.SaveRendering(ctx, r.ArtifactID, r.Version, out)
 }
 
 // render turns what goes wrong, a panic of a library included, into the reason why there is
 // no PDF.
-func render(r domain.Rendering) (out domain.Rendered) {
+func render(ctx context.Context, r domain.Rendering) (out domain.Rendered) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			out = domain.Rendered{Fault: fmt.Sprint("panic: ", fault)}
 		}
 	}()
-	body, err := pdf.Render(pdf.Document{Title: r.Title, Markdown: r.Content, At: r.At})
+	ctx, cancel := context.WithTimeoutCause(ctx, renderLimit, fmt.Errorf("it took longer than %s", renderLimit))
+	defer cancel()
+	body, err := pdf.Render(ctx, pdf.Document{Title: r.Title, Markdown: r.Content, At: r.At})
 	if err != nil {
 		return domain.Rendered{Fault: err.Error()}
 	}

@@ -81,6 +81,9 @@ func (p *page) code(n ast.Node) {
 	p.SetFont(mono, "", codeSize)
 	p.SetFillColor(244, 244, 244)
 	for i := range n.Lines().Len() {
+		if p.ctx.Err() != nil {
+			return
+		}
 		segment := n.Lines().At(i)
 		line := strings.ReplaceAll(strings.TrimRight(string(segment.Value(p.source)), "\r\n"), "\t", "    ")
 		if line = clean(line); line == "" {
@@ -104,7 +107,7 @@ func (p *page) table(n *east.Table) {
 	width, height := p.GetPageSize()
 	columns := max(len(n.Alignments), 1)
 	each := (width - 2*margin - p.indent) / float64(columns)
-	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+	for row := n.FirstChild(); row != nil && p.ctx.Err() == nil; row = row.NextSibling() {
 		weight := ""
 		if row.Kind() == east.KindTableHeader {
 			weight = "B"

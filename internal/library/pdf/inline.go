@@ -1,7 +1,9 @@
 package pdf
 
 import (
+	"iter"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
@@ -94,14 +96,46 @@ func (p *page) write(text string, s style) {
 		letters += "S"
 	}
 	p.SetFont(family, letters, size)
-	if s.link == "" {
-		p.Write(s.height(), text)
-		return
-	}
 	r, g, b := p.GetTextColor()
-	p.SetTextColor(20, 80, 160)
-	p.WriteLinkString(s.height(), text, s.link)
+	if s.link != "" {
+		p.SetTextColor(20, 80, 160)
+	}
+	for part := range parts(text) {
+		switch {
+		case p.ctx.Err() != nil:
+			return
+		case s.link == "":
+			p.Write(s.height(), part)
+		default:
+			p.WriteLinkString(s.height(), part, s.link)
+		}
+	}
 	p.SetTextColor(r, g, b)
+}
+
+// maxPart is how much is written at once, in bytes: several lines. The time that writing takes
+// grows with the square of it.
+const maxPart = 1000
+
+// parts cuts a text into pieces of at most maxPart bytes, behind blanks where it has some.
+func parts(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for len(text) > maxPart {
+			end := strings.LastIndexByte(text[:maxPart], ' ') + 1
+			if end == 0 {
+				for end = maxPart; !utf8.RuneStart(text[end]); {
+					end--
+				}
+			}
+			if !yield(text[:end]) {
+				return
+			}
+			text = text[end:]
+		}
+		if text != "" {
+			yield(text)
+		}
+	}
 }
 
 // safeLink keeps the links that a reader may follow; "" for others.

@@ -5,6 +5,7 @@ package pdf
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -44,8 +45,8 @@ const (
 
 var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify)).Parser()
 
-// Render gives the PDF file of a document.
-func Render(d Document) ([]byte, error) {
+// Render gives the PDF file of a document. It ends with the error of ctx soon after that ends.
+func Render(ctx context.Context, d Document) ([]byte, error) {
 	out := fpdf.New("P", "mm", "A4", "")
 	out.SetTitle(d.Title, true)
 	out.SetCreator("Harvest", true)
@@ -69,8 +70,15 @@ func Render(d Document) ([]byte, error) {
 	})
 	out.AddPage()
 	source := []byte(d.Markdown)
-	p := &page{Fpdf: out, source: source}
-	p.blocks(parser.Parse(text.NewReader(source)))
+	root, err := parse(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{Fpdf: out, ctx: ctx, source: source}
+	p.blocks(root)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	var file bytes.Buffer
 	if err := out.Output(&file); err != nil {
 		return nil, fmt.Errorf("write the PDF: %w", err)
@@ -78,9 +86,38 @@ func Render(d Document) ([]byte, error) {
 	return file.Bytes(), nil
 }
 
+// parse reads Markdown. The parser can't be stopped, and takes minutes for some texts
+// (ten thousands of quotes in each other, of stars that emphasise nothing): it is left to end
+// by itself where ctx ends first.
+func parse(ctx context.Context, source []byte) (ast.Node, error) {
+	type result struct {
+		root  ast.Node
+		fault any
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			r.fault = recover()
+			done <- r
+		}()
+		r.root = parser.Parse(text.NewReader(source))
+	}()
+	select {
+	case r := <-done:
+		if r.fault != nil {
+			return nil, fmt.Errorf("panic: %v", r.fault)
+		}
+		return r.root, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
 // page writes blocks one under the other.
 type page struct {
 	*fpdf.Fpdf
+	ctx    context.Context // what is written after its end is thrown away
 	source []byte
 	indent float64
 	depth  int
@@ -92,7 +129,7 @@ const maxDepth = 40
 // blocks writes the children of a node.
 func (p *page) blocks(parent ast.Node) {
 	if p.depth++; p.depth <= maxDepth {
-		for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		for n := parent.FirstChild(); n != nil && p.ctx.Err() == nil; n = n.NextSibling() {
 			p.block(n)
 		}
 	}

@@ -2,6 +2,8 @@ package pdf_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +45,7 @@ that goes on; <https://example.com>. Ελληνικά, русский, 日本語
 
 func TestRender(t *testing.T) {
 	t.Parallel()
-	file, err := pdf.Render(pdf.Document{Title: "Überblick", Markdown: sample, At: day})
+	file, err := pdf.Render(context.Background(), pdf.Document{Title: "Überblick", Markdown: sample, At: day})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +63,8 @@ func TestRenderAnything(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty":       "",
 		"one word":    strings.Repeat("x", 20_000),
+		"one line":    strings.Repeat("para ", 100_000), // hours, where time grew with the square of it
+		"one letter":  strings.Repeat("é", 100_000),
 		"deep lists":  strings.Repeat("- ", 300) + "x",
 		"deep quotes": strings.Repeat("> ", 300) + "x",
 		"stars":       strings.Repeat("*a ", 2000),
@@ -73,10 +77,32 @@ func TestRenderAnything(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file, err := pdf.Render(pdf.Document{Title: name, Markdown: text, At: day})
+			file, err := pdf.Render(context.Background(), pdf.Document{Title: name, Markdown: text, At: day})
 			if err != nil || !bytes.HasPrefix(file, []byte("%PDF-")) {
 				t.Errorf("%d bytes, %v", len(file), err)
 			}
 		})
+	}
+}
+
+// A rendering ends soon after its context does, wherever it is.
+func TestRenderEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 50*time.Millisecond, errors.New("too slow"))
+	defer cancel()
+	for name, text := range map[string]string{
+		"reading":    strings.Repeat("> ", 100_000),
+		"paragraphs": strings.Repeat("some words of it\n\n", 100_000),
+		"a line":     strings.Repeat("para ", 400_000),
+		"code":       "```\n" + strings.Repeat("\tline of code\n", 150_000) + "```\n",
+		"rows":       "|a|\n|-|\n" + strings.Repeat("|b|\n", 400_000),
+	} {
+		began := time.Now()
+		if _, err := pdf.Render(ctx, pdf.Document{Title: name, Markdown: text, At: day}); err == nil || err.Error() != "too slow" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s took %s", name, took)
+		}
 	}
 }
