@@ -31,6 +31,9 @@ type madeArtifact struct {
 
 // createArtifact answers POST /projects/:pid/artifacts.
 func (s *Server) createArtifact(ctx context.Context, r request[artifactBody]) (madeArtifact, error) {
+	if err := s.scrubNames(ctx, r.project.ID, &r.body.Title); err != nil {
+		return madeArtifact{}, err
+	}
 	a := domain.Artifact{ProjectID: r.project.ID, Title: r.body.Title, Kind: r.body.Kind, Content: r.body.Content}
 	made, err := s.Artifacts.Create(ctx, a, domain.Author{UserID: r.caller.UserID})
 	return madeArtifact{made.ID, made.Title, made.Kind, made.CreatedAt}, err
@@ -73,6 +76,9 @@ func changed(a domain.Artifact) changedArtifact {
 
 // updateArtifact answers PUT /artifacts/:id.
 func (s *Server) updateArtifact(ctx context.Context, r request[artifactChange]) (changedArtifact, error) {
+	if err := s.scrubNames(ctx, r.project.ID, r.body.Title); err != nil {
+		return changedArtifact{}, err
+	}
 	version, err := builtOn(r.header, r.body.Version)
 	if err != nil {
 		return changedArtifact{}, err

@@ -23,6 +23,9 @@ func (b *branchBody) validate() error {
 
 // branchConversation answers POST …/conversations/:cid/branch with the new conversation.
 func (s *Server) branchConversation(ctx context.Context, r request[branchBody]) (domain.Conversation, error) {
+	if err := s.scrubNames(ctx, r.project.ID, &r.body.Title); err != nil {
+		return domain.Conversation{}, err
+	}
 	c, err := s.theConversation(ctx, r.caller, r.project, r.path["cid"])
 	if err != nil {
 		return domain.Conversation{}, err

@@ -32,6 +32,9 @@ func validTitle(title string) error {
 
 // createConversation answers POST …/conversations.
 func (s *Server) createConversation(ctx context.Context, r request[conversationBody]) (domain.Conversation, error) {
+	if err := s.scrubNames(ctx, r.project.ID, &r.body.Title); err != nil {
+		return domain.Conversation{}, err
+	}
 	return s.Conversations.CreateConversation(ctx, domain.Conversation{
 		ProjectID: r.project.ID, Title: r.body.Title, CreatedBy: r.caller.UserID, CreatedByName: r.caller.Name,
 	})

@@ -33,6 +33,9 @@ func (b *conversationChange) validate() error {
 // changeConversation answers PUT …/conversations/:cid. The messages are the server's: all that
 // a client can do to them is to leave the last ones out, and then another branch begins there.
 func (s *Server) changeConversation(ctx context.Context, r request[conversationChange]) (done, error) {
+	if err := s.scrubNames(ctx, r.project.ID, r.body.Title); err != nil {
+		return done{}, err
+	}
 	c, err := s.theConversation(ctx, r.caller, r.project, r.path["cid"])
 	if err != nil {
 		return done{}, err

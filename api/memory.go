@@ -35,6 +35,9 @@ type madeMemory struct {
 
 // createMemory answers POST /projects/:pid/memories.
 func (s *Server) createMemory(ctx context.Context, r request[memoryBody]) (madeMemory, error) {
+	if err := s.scrubNames(ctx, r.project.ID, &r.body.Title, &r.body.Content); err != nil {
+		return madeMemory{}, err
+	}
 	m := domain.Memory{ProjectID: r.project.ID, Title: r.body.Title, Content: r.body.Content}
 	made, err := s.Memories.Create(ctx, m, domain.Author{UserID: r.caller.UserID})
 	return madeMemory{made.ID, made.Title, made.CreatedAt}, err
@@ -56,6 +59,9 @@ func (b *memoryChange) validate() error {
 
 // updateMemory answers PUT /projects/:pid/memories/:mid.
 func (s *Server) updateMemory(ctx context.Context, r request[memoryChange]) (done, error) {
+	if err := s.scrubNames(ctx, r.project.ID, r.body.Title, r.body.Content); err != nil {
+		return done{}, err
+	}
 	version, err := builtOn(r.header, r.body.Version)
 	if err != nil {
 		return done{}, err

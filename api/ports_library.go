@@ -65,6 +65,8 @@ type Secrets interface {
 	Permit(ctx context.Context, projectID, name string, revealable bool) error
 	// Delete removes a secret with all its versions.
 	Delete(ctx context.Context, projectID, name string) error
+	// Scrubber gives what takes the values of a project's secrets out of texts.
+	Scrubber(ctx context.Context, projectID string) (domain.Scrubber, error)
 	// Reseal seals what is sealed with an old key with the active one.
 	Reseal(ctx context.Context) (domain.Resealed, error)
 }

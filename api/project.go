@@ -113,5 +113,8 @@ func (b *projectChange) validate() error {
 
 // updateProject answers PUT /projects/:pid.
 func (s *Server) updateProject(ctx context.Context, r request[projectChange]) (done, error) {
+	if err := s.scrubNames(ctx, r.project.ID, r.body.Name, r.body.Description); err != nil {
+		return done{}, err
+	}
 	return done{true}, s.Projects.UpdateProject(ctx, r.project.ID, r.body.Name, r.body.Description)
 }

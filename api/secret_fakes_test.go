@@ -90,6 +90,8 @@ func (s *shelfOfSecrets) change(projectID, name string, do func(key string, secr
 	return nil
 }
 
+func (s *shelfOfSecrets) SecretGeneration(context.Context, string) (int64, error) { return 0, nil }
+
 func (s *shelfOfSecrets) ResealableSecrets(context.Context, string, domain.SealedSecret, int) ([]domain.SealedSecret, error) {
 	return nil, nil
 }

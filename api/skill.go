@@ -58,6 +58,9 @@ type madeSkill struct {
 
 // createSkill answers POST /admin/skills and POST /projects/:pid/skills.
 func (s *Server) createSkill(ctx context.Context, r request[skillBody]) (madeSkill, error) {
+	if err := s.scrubNames(ctx, r.project.ID, &r.body.Name, &r.body.Description); err != nil {
+		return madeSkill{}, err
+	}
 	made, err := s.Skills.Create(ctx, domain.Skill{
 		ProjectID: r.project.ID, Name: r.body.Name, Description: r.body.Description, Content: r.body.Content, CreatedBy: r.caller.UserID,
 	})
@@ -81,6 +84,9 @@ func (b *skillChange) validate() error {
 
 // updateSkill answers PUT /admin/skills/:id and PUT /projects/:pid/skills/:sid.
 func (s *Server) updateSkill(ctx context.Context, r request[skillChange]) (done, error) {
+	if err := s.scrubNames(ctx, r.project.ID, r.body.Name, r.body.Description); err != nil {
+		return done{}, err
+	}
 	change := domain.SkillChange(r.body)
 	var err error
 	if change.Version, err = builtOn(r.header, change.Version); err != nil {

@@ -41,7 +41,7 @@ func (t generateArtifact) Run(ctx context.Context, scope domain.Scope, input jso
 	if scope.ProjectID == "" {
 		return domain.ToolResult{}, errNoProject
 	}
-	a := domain.Artifact{ProjectID: scope.ProjectID, Title: in.Title, Kind: in.Kind, Content: in.Content}
+	a := domain.Artifact{ProjectID: scope.ProjectID, Title: withoutValues(ctx, in.Title), Kind: in.Kind, Content: in.Content}
 	field := "content"
 	if in.Kind.Bundle() && len(in.Files) > 0 {
 		a.Content, field = in.Files.JSON(), "files"
@@ -107,6 +107,9 @@ func (t updateArtifact) Run(ctx context.Context, scope domain.Scope, input json.
 	in, err := decode[artifactUpdate](input)
 	if err != nil {
 		return domain.ToolResult{}, err
+	}
+	if in.Title != nil {
+		*in.Title = withoutValues(ctx, *in.Title)
 	}
 	a, err := t.open(ctx, scope, in.ID)
 	if err != nil {

@@ -37,10 +37,17 @@ func Environment(ctx context.Context) map[string]domain.SecretValue {
 // scrubbed gives a result without values. It is done before anything is cut off: of a value
 // that is cut in two neither half would be known.
 func scrubbed(ctx context.Context, r domain.ToolResult) domain.ToolResult {
-	if p, _ := ctx.Value(privateKey{}).(Private); p.Scrub != nil {
-		r.Text, r.Preview = p.Scrub(r.Text), p.Scrub(r.Preview)
-	}
+	r.Text, r.Preview = withoutValues(ctx, r.Text), withoutValues(ctx, r.Preview)
 	return r
+}
+
+// withoutValues gives a text without values. What a call names something is shown wherever
+// that is listed.
+func withoutValues(ctx context.Context, text string) string {
+	if p, _ := ctx.Value(privateKey{}).(Private); p.Scrub != nil {
+		return p.Scrub(text)
+	}
+	return text
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

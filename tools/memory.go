@@ -42,7 +42,7 @@ func (t remember) Run(ctx context.Context, scope domain.Scope, input json.RawMes
 	if scope.ProjectID == "" {
 		return domain.ToolResult{}, errNoProject
 	}
-	m, err := t.memories.Create(ctx, domain.Memory{ProjectID: scope.ProjectID, Title: in.Title, Content: in.Content}, authorOf(scope))
+	m, err := t.memories.Create(ctx, domain.Memory{ProjectID: scope.ProjectID, Title: withoutValues(ctx, in.Title), Content: withoutValues(ctx, in.Content)}, authorOf(scope))
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
