@@ -15,10 +15,7 @@ func TestTheKeyOfADeviceIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newStore(t)
-	ada, err := s.CreateUser(ctx, person("ada"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ada := signUp(t, s, "ada")
 	d := domain.NewDevice{Name: "laptop", Scopes: []domain.KeyScope{domain.ScopeRead}, Address: "192.0.2.1"}
 	if err := s.CreateDevice(ctx, "BCDF-GHJK", []byte("hash"), d, time.Minute); err != nil {
 		t.Fatal(err)
@@ -51,10 +48,7 @@ func TestADeviceWaitsNoLongerThanItsLife(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newStore(t)
-	ada, err := s.CreateUser(ctx, person("ada"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ada := signUp(t, s, "ada")
 	if err := s.CreateDevice(ctx, "BCDF-GHJK", []byte("hash"), domain.NewDevice{Name: "laptop", Scopes: []domain.KeyScope{domain.ScopeRead}}, -time.Second); err != nil {
 		t.Fatal(err)
 	}

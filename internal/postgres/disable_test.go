@@ -13,14 +13,8 @@ func TestADisabledPersonIsOut(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newStore(t)
-	ada, err := s.CreateUser(ctx, person("ada"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	grace, err := s.CreateUser(ctx, person("grace"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ada := signUp(t, s, "ada")
+	grace := signUp(t, s, "grace")
 	_, key, err := s.CreateKey(ctx, domain.NewAPIKey{UserID: grace.ID, Name: "k", Scopes: domain.KeyScopes()})
 	if err != nil {
 		t.Fatal(err)

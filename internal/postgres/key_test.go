@@ -15,14 +15,8 @@ func TestKeysActAsTheirPerson(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newStore(t)
-	ada, err := s.CreateUser(ctx, person("ada"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	grace, err := s.CreateUser(ctx, person("grace"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ada := signUp(t, s, "ada")
+	grace := signUp(t, s, "grace")
 	made, text, err := s.CreateKey(ctx, domain.NewAPIKey{UserID: grace.ID, Name: "laptop", Scopes: []domain.KeyScope{domain.ScopeRead, domain.ScopeAsk}})
 	if err != nil || !strings.HasPrefix(text, made.Prefix) || len(text) < 3*len(made.Prefix) || made.LastUsedAt != nil {
 		t.Fatalf("made: %+v, %d characters, %v", made, len(text), err)

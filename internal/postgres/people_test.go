@@ -16,6 +16,16 @@ func person(name string) domain.NewUser {
 	return domain.NewUser{Email: name + "@example.com", Name: name, Provider: "local", Password: "hash of " + name}
 }
 
+// signUp gives somebody who has signed up.
+func signUp(t *testing.T, s *postgres.Store, name string) domain.User {
+	t.Helper()
+	u, err := s.CreateUser(t.Context(), person(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
 // Of many who sign up at once exactly one is the first.
 func TestTheFirstPersonIsTheAdmin(t *testing.T) {
 	t.Parallel()
@@ -89,14 +99,8 @@ func TestGroupsShareProjects(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newStore(t)
-	admin, err := s.CreateUser(ctx, person("ada"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	grace, err := s.CreateUser(ctx, person("grace"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := signUp(t, s, "ada")
+	grace := signUp(t, s, "grace")
 	red, err := s.CreateGroup(ctx, "red", "the red ones")
 	if err != nil {
 		t.Fatal(err)
@@ -152,10 +156,7 @@ func TestPeopleChangeThemselves(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newStore(t)
-	u, err := s.CreateUser(ctx, person("ada"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := signUp(t, s, "ada")
 	name, project := "Ada Lovelace", "p1"
 	if err := s.UpdateUser(ctx, u.ID, postgres.UserChange{Name: &name, ProjectID: &project}); err != nil {
 		t.Fatal(err)
@@ -164,7 +165,7 @@ func TestPeopleChangeThemselves(t *testing.T) {
 	if err := s.UpdateUser(ctx, u.ID, postgres.UserChange{LLMModel: &model}); err != nil {
 		t.Fatal(err)
 	}
-	if u, err = s.User(ctx, u.ID); err != nil || u.Name != name || u.Last != (domain.LastUsed{ProjectID: project, LLMModel: model}) {
+	if u, err := s.User(ctx, u.ID); err != nil || u.Name != name || u.Last != (domain.LastUsed{ProjectID: project, LLMModel: model}) {
 		t.Errorf("%+v, %v", u, err)
 	}
 	wantCode(t, "nobody", s.UpdateUser(ctx, "nobody", postgres.UserChange{Name: &name}), domain.CodeNotFound)

@@ -16,10 +16,7 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newStore(t)
-	ada, err := s.CreateUser(ctx, person("ada"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ada := signUp(t, s, "ada")
 	secret, other := sha256.Sum256([]byte("secret")), sha256.Sum256([]byte("other"))
 	id, err := s.CreateSession(ctx, ada.ID, secret[:], time.Hour)
 	if err != nil {
@@ -112,10 +109,7 @@ func TestIdentities(t *testing.T) {
 	}
 	_, err = s.CreateUser(ctx, domain.NewUser{Name: "mallory", Provider: "oidc", Identity: here})
 	wantCode(t, "a taken identity", err, domain.CodeConflict)
-	grace, err := s.CreateUser(ctx, person("grace"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	grace := signUp(t, s, "grace")
 	wantCode(t, "linking another person's identity", s.LinkIdentity(ctx, here, grace.ID), domain.CodeConflict)
 	there := domain.Identity{Issuer: here.Issuer, Subject: "2"}
 	for range 2 {
