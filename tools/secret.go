@@ -165,6 +165,33 @@ func (t saveSecret) Asks(ctx context.Context, scope domain.Scope, input json.Raw
 	return true, err
 }
 
+// Explain tells whether there is a secret to lose, and where the value comes from.
+func (t saveSecret) Explain(ctx context.Context, scope domain.Scope, input json.RawMessage) ([]domain.Detail, error) {
+	in, err := decode[saving](input)
+	if err != nil {
+		return []domain.Detail{{Name: "secret", Value: "none: the input is not one that can be run"}}, nil
+	}
+	about := "a new one"
+	secret, err := t.secrets.Get(ctx, scope.ProjectID, in.Name)
+	switch {
+	case err == nil:
+		about = fmt.Sprintf("%s is there, version %d of %s; what is saved takes its place",
+			secret.Name, secret.Version, secret.UpdatedAt.UTC().Format("2006-01-02 15:04 UTC"))
+	case domain.CodeOf(err) == domain.CodeInvalid:
+		about = "none: " + domain.PublicMessage(err)
+	case domain.CodeOf(err) != domain.CodeNotFound:
+		return nil, err
+	}
+	value := "you give it with your approval"
+	switch {
+	case in.Value != "":
+		value = "the model gave it; it is sealed, and shown to nobody"
+	case in.Generate:
+		value = "a random one, which nobody sees"
+	}
+	return []domain.Detail{{Name: "secret", Value: about}, {Name: "value", Value: value}}, nil
+}
+
 func (t saveSecret) Run(ctx context.Context, scope domain.Scope, input json.RawMessage) (domain.ToolResult, error) {
 	in, err := decode[saving](input)
 	if err != nil {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,7 +48,7 @@ func (p *program) listActionsCommand() *cobra.Command {
 					fmt.Fprintln(p.errs, "there are no such actions")
 				}
 				for _, a := range list {
-					fmt.Fprintf(p.out, "%s  %-8s  %s  %s\n", a.ID, a.Status, a.CreatedAt.Local().Format(time.DateTime), domain.Visible(a.Name))
+					fmt.Fprintf(p.out, "%s  %-8s  %s  %s  %s\n", a.ID, a.Status, a.CreatedAt.Local().Format(time.DateTime), domain.Visible(a.Name), inShort(a.Description))
 				}
 				return nil
 			})
@@ -152,6 +154,24 @@ func (p *program) withClient(use func(*client.Client) error) error {
 	return use(api)
 }
 
+// maxInShort is how much of an action's description a list shows, in characters.
+const maxInShort = 80
+
+// inShort gives what an action's description says beneath its first line, which names the tool,
+// on one line. The description is escaped already.
+func inShort(description string) string {
+	_, rest, _ := strings.Cut(description, "\n")
+	var parts []string
+	for line := range strings.Lines(rest) {
+		parts = append(parts, strings.TrimSpace(line))
+	}
+	text := []rune(strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": "))
+	if len(text) > maxInShort {
+		return string(text[:maxInShort]) + "…"
+	}
+	return string(text)
+}
+
 func showAction(out io.Writer, a domain.Action) {
 	fmt.Fprintf(out, "%s\n\n", a.Description)
 	row := func(name, value string) {
@@ -161,8 +181,10 @@ func showAction(out io.Writer, a domain.Action) {
 	}
 	row("action", a.ID)
 	row("status", string(a.Status))
+	row("project", a.ProjectID)
+	row("conversation", a.ConversationID)
 	row("turn", a.TurnID)
-	row("requester", domain.Visible(a.Requester))
+	row("requester", domain.Visible(cmp.Or(a.RequesterName, a.Requester)))
 	row("expires", a.ExpiresAt.Local().Format(time.DateTime))
 	row("decided by", domain.Visible(a.DecidedByName))
 	row("reason", domain.Visible(a.Reason))

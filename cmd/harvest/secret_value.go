@@ -37,6 +37,9 @@ func (p *program) secretValue(from string) (domain.SecretValue, error) {
 	if line, rest, found := strings.Cut(value, "\n"); found && rest == "" {
 		value = strings.TrimSuffix(line, "\r")
 	}
+	if value == "" && from == "" {
+		return domain.SecretValue{}, domain.Errorf(domain.CodeInvalid, "no value was given: type it on a terminal, send it on the standard input, name its file, or have one made with --generate")
+	}
 	return checkedValue(value, nil)
 }
 

@@ -42,8 +42,9 @@ type Action struct {
 	ConversationID string          `json:"conversation_id,omitempty"`
 	ProjectID      string          `json:"project_id,omitempty"`
 	Requester      string          `json:"requester"` // id of the person whose turn it is
-	Name           string          `json:"name"`      // the tool
-	Input          json.RawMessage `json:"input"`     // as the tool gets it
+	RequesterName  string          `json:"requester_name,omitempty"`
+	Name           string          `json:"name"`  // the tool
+	Input          json.RawMessage `json:"input"` // as the tool gets it
 	Description    string          `json:"description"`
 	Hash           string          `json:"hash"`            // see ActionHash
 	Nonce          string          `json:"nonce,omitempty"` // while it is pending

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -56,9 +57,9 @@ func (b Bundle) Check() error {
 	for _, path := range b.Paths() {
 		size += len(b[path])
 		if !safePath(path) {
-			return Invalid("content", "has the path %q; paths must be relative, with / between names, without empty names, . or .., without hidden tool folders, and at most %d bytes", path, MaxBundlePath)
+			return Invalid("content", "has the path %q; paths must be relative, with / between names, without empty names, . or .., without hidden tool folders and names that some systems reserve, and at most %d bytes", path, MaxBundlePath)
 		}
-		key := strings.ToLower(path)
+		key := strings.ToLower(strings.ToUpper(path)) // by way of capitals, which more letters share
 		if other, clash := taken[key]; clash {
 			return Invalid("content", "has %q and %q, which are one file where case is ignored", other, path)
 		}
@@ -84,6 +85,10 @@ func parent(path string) string {
 	return path[:max(strings.LastIndexByte(path, '/'), 0)]
 }
 
+// reserved are names that mean something else on Windows, whatever they end in: devices, and the
+// short name of .git.
+var reserved = regexp.MustCompile(`(?i)^(?:(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\..*)?|git~[0-9]+)$`)
+
 // safePath reports whether a path stays inside its folder and means the same everywhere.
 func safePath(path string) bool {
 	if path == "" || len(path) > MaxBundlePath || !utf8.ValidString(path) {
@@ -99,7 +104,7 @@ func safePath(path string) bool {
 		case "", ".", "..", ".git", ".terraform", ".terragrunt-cache":
 			return false
 		}
-		if strings.HasSuffix(name, ".") || strings.TrimSpace(name) != name {
+		if strings.HasSuffix(name, ".") || strings.TrimSpace(name) != name || reserved.MatchString(name) {
 			return false
 		}
 	}

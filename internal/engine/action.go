@@ -66,7 +66,9 @@ func (e *Engine) WaitingActions(ctx context.Context, turnID string) ([]domain.Ac
 // invalid or too_large for a value that is unfit, or that the action doesn't take; not_found.
 func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error) {
 	decisions = slices.Clone(decisions)
+	hide := e.hideGiven(decisions)
 	for i, d := range decisions {
+		d.Reason = hide(d.Reason)
 		action, err := e.Config.Actions.Action(ctx, d.ActionID)
 		if err != nil {
 			return nil, err

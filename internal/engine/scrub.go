@@ -14,6 +14,8 @@ import (
 type Secrets interface {
 	// Scrubber gives one that takes nothing out for a project without secrets.
 	Scrubber(ctx context.Context, projectID string) (domain.Scrubber, error)
+	// Hide gives what takes these texts out of others, where they belong to no secret yet.
+	Hide(texts []string) domain.Scrubber
 	// SealOffer seals a value for the tool call of by; invalid or too_large where it is unfit.
 	SealOffer(projectID string, value domain.SecretValue, by domain.Author) (domain.SealedSecret, error)
 	// GenerateOffer makes a random value and seals it so.
@@ -53,6 +55,21 @@ func (e *Engine) scrubTurn(ctx context.Context, req domain.TurnRequest) (domain.
 		req.Attachments[i] = file
 	}
 	return req, nil
+}
+
+// hideGiven takes the values that decisions bring out of texts that come with them: they belong
+// to no secret yet, and what is stored beside them must not hold them either.
+func (e *Engine) hideGiven(decisions []domain.Decision) func(string) string {
+	var values []string
+	for _, d := range decisions {
+		if !d.Value.Empty() {
+			values = append(values, d.Value.Reveal())
+		}
+	}
+	if e.Secrets == nil || len(values) == 0 {
+		return func(text string) string { return text }
+	}
+	return e.Secrets.Hide(values).Scrub
 }
 
 // scrubReason gives a decision whose reason holds no value of the project's secrets.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -18,6 +19,21 @@ func (stamp) SealOffer(projectID string, value domain.SecretValue, by domain.Aut
 
 func (s stamp) GenerateOffer(projectID string, by domain.Author) (domain.SealedSecret, error) {
 	return s.SealOffer(projectID, domain.NewSecretValue("a random value"), by)
+}
+
+func (stamp) Hide(texts []string) domain.Scrubber { return hiding{texts: texts} }
+
+// hiding takes texts out as they are.
+type hiding struct {
+	domain.Scrubber
+	texts []string
+}
+
+func (h hiding) Scrub(text string) string {
+	for _, hidden := range h.texts {
+		text = strings.ReplaceAll(text, hidden, "[secret]")
+	}
+	return text
 }
 
 // asIs takes nothing out.
@@ -60,6 +76,30 @@ func TestValuesOfDecisions(t *testing.T) {
 		d := f.actions.decided[0]
 		if d.Offer == nil || string(d.Offer.Body) != c.sealed || d.Offer.Slot != "t1/c1" || d.Offer.ProjectID != "p" || !d.Value.Empty() || d.Generate {
 			t.Errorf("%s is recorded as %+v", name, d)
+		}
+	}
+}
+
+// The value that an approval brings is in no reason that comes with it, nor in that of another
+// decision of the same request, nor in what a client reports.
+func TestReasonsHoldNoValueThatIsGiven(t *testing.T) {
+	t.Parallel()
+	e, f := newEngine(t)
+	e.Secrets = stamp{}
+	for _, id := range []string{"1", "2", "3"} {
+		f.actions.rows["a"+id] = domain.Action{ID: "a" + id, TurnID: "t1", CallID: "c" + id, Requester: "ada", ProjectID: "p", Name: domain.ToolSaveSecret}
+	}
+	_, err := e.DecideActions(context.Background(), ada, []domain.Decision{
+		{ActionID: "a1", Status: domain.ActionRejected, Reason: "it is correct horse already"},
+		{ActionID: "a2", Status: domain.ActionApproved, Reason: "correct horse it is", Value: domain.NewSecretValue("correct horse")},
+		{ActionID: "a3", Status: domain.ActionApplied, Reason: "saved correct horse", Reported: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"it is [secret] already", "[secret] it is", "saved [secret]"} {
+		if got := f.actions.decided[i].Reason; got != want {
+			t.Errorf("the reason of decision %d is stored as %q", i+1, got)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 const actionColumns = `
-a.id, a.turn_id, a.call_id, a.conversation_id, coalesce(a.project_id, ''), a.requester, a.tool, a.input, a.description, a.hash,
+a.id, a.turn_id, a.call_id, a.conversation_id, coalesce(a.project_id, ''), a.requester,
+coalesce((select name from users u where u.id = a.requester), a.requester), a.tool, a.input, a.description, a.hash,
 case when a.status = 'pending' then a.nonce else '' end, a.status, a.created_at, a.expires_at,
 a.decided_by, coalesce((select name from users u where u.id = a.decided_by), a.decided_by), a.decided_at, a.reason,
 a.reported, a.verified, a.outcome, a.ended_at`
@@ -49,7 +50,7 @@ set approvers = excluded.approvers, confirm_expiry = excluded.confirm_expiry, as
 const maxActions = 500
 
 func actionFields(a *domain.Action, input *[]byte) []any {
-	return []any{&a.ID, &a.TurnID, &a.CallID, &a.ConversationID, &a.ProjectID, &a.Requester, &a.Name, input, &a.Description, &a.Hash,
+	return []any{&a.ID, &a.TurnID, &a.CallID, &a.ConversationID, &a.ProjectID, &a.Requester, &a.RequesterName, &a.Name, input, &a.Description, &a.Hash,
 		&a.Nonce, &a.Status, &a.CreatedAt, &a.ExpiresAt, &a.DecidedBy, &a.DecidedByName, &a.DecidedAt, &a.Reason,
 		&a.Reported, &a.Verified, &a.Outcome, &a.EndedAt}
 }

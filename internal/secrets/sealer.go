@@ -89,12 +89,12 @@ func (s *Sealer) Seal(value domain.SecretValue, at domain.SealedSecret) (domain.
 	return at, nil
 }
 
-// Open opens a sealed value. Errors: forbidden where its key is not among those given, or it
-// does not open in this place: it was changed, or belongs to another one.
+// Open opens a sealed value. Errors: unavailable where its key is not among those given; forbidden
+// where it does not open in this place: it was changed, or belongs to another one.
 func (s *Sealer) Open(sealed domain.SealedSecret) (domain.SecretValue, error) {
 	key, ok := s.keys[sealed.Key]
 	if !ok {
-		return domain.SecretValue{}, domain.Errorf(domain.CodeForbidden,
+		return domain.SecretValue{}, domain.Errorf(domain.CodeUnavailable,
 			"the secret %s is sealed with the key %q, which this process does not have; give it the key under [temporal.codec]", sealed.Slot, sealed.Key)
 	}
 	plain, err := key.Decrypt(sealed.Body, place(sealed))

@@ -197,7 +197,7 @@ func TestRotation(t *testing.T) {
 	}
 	r.save(rotated, "B", "the value of B")
 	_, err := r.vault("k2").Open(t.Context(), r.project, ref)
-	r.wantCode("open without the old key", err, domain.CodeForbidden)
+	r.wantCode("open without the old key", err, domain.CodeUnavailable)
 	if done, err := r.vault("k2").Reseal(t.Context()); err != nil || done.Resealed != 0 || len(done.Failed) != 2 {
 		t.Errorf("sealing anew without the old key: %+v, %v", done, err)
 	}
