@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -209,6 +210,31 @@ func TestConversationsAreListedAndFound(t *testing.T) {
 	row := domain.UsageRow{Turns: 1, InputTokens: 10, OutputTokens: 5, Cost: 0.25}
 	if err != nil || usage.Total != row || len(usage.Days) != 1 || usage.People[0].Name != ada.Name || usage.Models[0].Key != "m" {
 		t.Errorf("usage: %+v, %v", usage, err)
+	}
+}
+
+// Questions about code are full of signs: what they hold together is found in parts as well.
+func TestWordsOfCodeAreFound(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := newStore(t)
+	ada, project, c := shared(t, s)
+	answer(t, s, ask(ada, project, c.ID), "By the sealer.")
+	code := ask(ada, project, "code")
+	code.Query = "Where does ParseCursor call net/http.ListenAndServe of C++ code? I don't see it with --flag=1 in path/to/file.go, version 3.14\n\n" +
+		strings.Repeat("and so on ", 20) + "<script>alert(1)</script> 日本語"
+	answer(t, s, code, "Here.")
+	for words, want := range map[string]string{
+		"ListenAndServe": "code", "net/http": "code", "file.go": "code", `"call net"`: "code", "call/net": "code", "Serve": "", "DON'T": "code", "script": "code",
+		"日本語": "code", "3.14": "code", "3.15": "", "C++ code": "code", "--flag": "code", "or": "", "%_\\ ' ( & | ! : *": "", `-"`: "", `"`: "", `"ParseCursor`: "code",
+	} {
+		found, err := s.SearchConversations(ctx, domain.ConversationQuery{ProjectID: project.ID, Limit: 1}, words)
+		if err != nil || (len(found) == 1) != (want != "") || want != "" && found[0].ConversationID != want {
+			t.Errorf("%s: %+v, %v", words, found, err)
+		}
+		if len(found) == 1 && words == "script" && (!strings.Contains(found[0].Excerpt, "<script>alert(1)</script>") || !strings.HasPrefix(found[0].Excerpt, "… ")) {
+			t.Errorf("the excerpt is %q", found[0].Excerpt)
+		}
 	}
 }
 

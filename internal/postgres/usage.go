@@ -20,7 +20,7 @@ with spent as (
 )
 select case when grouping(day) = 0 then 'day' when grouping(user_id) = 0 then 'person' when grouping(model) = 0 then 'model' else 'total' end,
     coalesce(day, user_id, model, ''), coalesce(day, name, model, ''), count(*), coalesce(sum(input_tokens), 0)::bigint, coalesce(sum(output_tokens), 0)::bigint,
-    coalesce(sum(cached_input_tokens), 0)::bigint, coalesce(sum(cost), 0)
+    coalesce(sum(cached_input_tokens), 0)::bigint, coalesce(round(sum(cost)::numeric, 9), 0)::float8
 from spent group by grouping sets ((day), (user_id, name), (model), ())
 order by 1, 2`)
 
