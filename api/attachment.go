@@ -24,7 +24,7 @@ func typeOf(declared string, data []byte) (string, error) {
 		return found, nil
 	}
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return "", domain.Invalid("data", "is neither text nor a PNG, JPEG, GIF or WebP image nor PDF")
+		return "", domain.Invalid("data", "is neither text in UTF-8 nor a PNG, JPEG, GIF or WebP image nor PDF")
 	}
 	kind, _, err := mime.ParseMediaType(declared)
 	if err == nil && (strings.HasPrefix(kind, "text/") || textual[kind]) {

@@ -19,6 +19,7 @@ func TestAttachmentsAreTypedByContent(t *testing.T) {
 		{"application/pdf", "just text", "text/plain; charset=utf-8"},
 		{"image/png", "<svg onload=alert(1)>", "text/plain; charset=utf-8"},
 		{"text/x-go", "package a", "text/x-go"},
+		{"", "fn main() {}", "text/plain; charset=utf-8"},
 		{"application/json", "{}", "application/json"},
 		{"text/plain", "\x89PNG\x0D\x0A\x1A\x0A", "image/png"},
 	} {

@@ -82,6 +82,9 @@ func (s *Server) authorize(policy access) gin.HandlerFunc {
 // admit checks what the policy says of a caller whose credentials are right. The project that
 // a path names is loaded here, once, for the handler.
 func (s *Server) admit(c *gin.Context, policy access, who caller) error {
+	if policy.who == followers {
+		policy.who = anyPerson // the handler loads the turn and judges it, as is done again while it is followed
+	}
 	project, err := s.allow(c.Request.Context(), policy, who, c.Request.Method, policy.subject(c))
 	c.Set(projectKey, project)
 	return err
@@ -108,6 +111,9 @@ func (s *Server) allow(ctx context.Context, policy access, who caller, method, i
 		return project, err
 	case sharers:
 		return s.artifactProject(ctx, id, who.Actor)
+	case followers:
+		_, err := s.ownTurn(ctx, who, id)
+		return domain.Project{}, err
 	}
 	return domain.Project{}, nil
 }

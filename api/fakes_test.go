@@ -380,6 +380,15 @@ func (f *fakeProjects) UpdateProject(_ context.Context, id string, name, descrip
 	return nil
 }
 
+func (f *fakeProjects) MoveProject(_ context.Context, id, groupID string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.projects[id]
+	p.GroupID = groupID
+	f.projects[id] = p
+	return nil
+}
+
 func (f *fakeProjects) ConfirmSettings(context.Context, string) (domain.ConfirmSettings, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

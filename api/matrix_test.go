@@ -171,7 +171,7 @@ func TestEveryRouteHasAPolicy(t *testing.T) {
 		t.Errorf("a route without a policy: %v", err)
 	}
 	for _, r := range f.server.Access() {
-		if !slices.Contains([]string{"everyone", "person", "member", "artifact", "admin", "admin of a project"}, r.Who) || r.Scope == "" {
+		if !slices.Contains([]string{"everyone", "person", "member", "artifact", "turn", "admin", "admin of a project"}, r.Who) || r.Scope == "" {
 			t.Errorf("%s %s is for %q by keys of %q", r.Method, r.Path, r.Who, r.Scope)
 		}
 		if strings.Contains(r.Path, ":pid") != (r.Who == "member" || r.Who == "admin of a project") {

@@ -181,6 +181,39 @@ func TestStreamsEndWithTheAccess(t *testing.T) {
 	}
 }
 
+// The events of a project's turn end with the membership, also for who asked it.
+func TestTurnEventsEndWithTheMembership(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.server.SetAccessEvery(time.Hour)
+	key := f.people.join("grace", domain.UserRegular, []string{"red"}, domain.ScopeRead)
+	f.engine.turns["shared"] = domain.Turn{ID: "shared", UserID: "grace", ProjectID: "p1", Status: domain.TurnRunning, CreatedAt: day}
+	f.engine.emit("shared", domain.EventTextDelta, `{"text":"a"}`)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+"/turns/shared/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() && !strings.Contains(lines.Text(), "text_delta") {
+	}
+	if err := f.people.SetGroups(ctx, "grace", nil); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+	}
+	if err := lines.Err(); err != nil {
+		t.Errorf("the stream did not end: %v", err)
+	}
+}
+
 // Another person's turn does not exist, and who asked for it is noted.
 func TestHiddenTurnsAreNoted(t *testing.T) {
 	t.Parallel()

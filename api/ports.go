@@ -100,6 +100,8 @@ type Projects interface {
 	CreateProject(ctx context.Context, p domain.Project) (domain.Project, error)
 	// UpdateProject changes name or description; nil leaves it.
 	UpdateProject(ctx context.Context, id string, name, description *string) error
+	// MoveProject gives a project to another group; invalid where there is none.
+	MoveProject(ctx context.Context, id, groupID string) error
 	// ConfirmSettings gives what holds for the actions of a project.
 	ConfirmSettings(ctx context.Context, projectID string) (domain.ConfirmSettings, error)
 	// SetConfirmSettings keeps it.

@@ -118,3 +118,21 @@ func (s *Server) updateProject(ctx context.Context, r request[projectChange]) (d
 	}
 	return done{true}, s.Projects.UpdateProject(ctx, r.project.ID, r.body.Name, r.body.Description)
 }
+
+// projectMove is the body of PUT /projects/:pid/group.
+type projectMove struct {
+	GroupID string `json:"group_id"`
+}
+
+func (b *projectMove) validate() error {
+	if b.GroupID == "" {
+		return domain.Invalid("group_id", "names the group that will share the project; GET /groups lists them")
+	}
+	return validName("group_id", b.GroupID)
+}
+
+// moveProject answers PUT /projects/:pid/group: who is in the group from then on sees the
+// project, and nobody else but admins.
+func (s *Server) moveProject(ctx context.Context, r request[projectMove]) (done, error) {
+	return done{true}, s.Projects.MoveProject(ctx, r.project.ID, r.body.GroupID)
+}

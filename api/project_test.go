@@ -29,6 +29,9 @@ func TestProjects(t *testing.T) {
 		{"GET", "/projects/" + made.ID, "", 200, "It moves."},
 		{"PUT", "/projects/" + made.ID, `{}`, 400, "give a name or a description"},
 		{"PUT", "/projects/" + made.ID, `{"name":" "}`, 400, "name: must have 1 to 100 characters"},
+		{"PUT", "/projects/" + made.ID + "/group", `{}`, 400, "group_id: names the group that will share"},
+		{"PUT", "/projects/" + made.ID + "/group", `{"group_id":"blue"}`, 200, `{"ok":true}`},
+		{"GET", "/projects/" + made.ID, "", 200, `"group_id":"blue"`},
 		{"POST", "/projects", `{"name":"x"}`, 400, "group_id: names the group"},
 		{"POST", "/projects", `{"name":"` + strings.Repeat("é", 101) + `","group_id":"red"}`, 400, "name: must"},
 	} {

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -57,6 +58,9 @@ func (q *queryRequest) validate() error {
 			return err
 		}
 	}
+	if !addressable(q.ConversationID) {
+		return domain.Invalid("conversation_id", "%q can't stand in an address; choose another name, or leave it out", q.ConversationID)
+	}
 	if err := validNames("repositories", q.Repositories); err != nil {
 		return err
 	}
@@ -64,6 +68,11 @@ func (q *queryRequest) validate() error {
 		return err
 	}
 	return q.decodeAttachments()
+}
+
+// addressable reports whether a conversation that is made under this name can be opened by it.
+func addressable(id string) bool {
+	return id != "search" && id != "." && id != ".." && !strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) })
 }
 
 func validName(field, name string) error {
@@ -103,8 +112,9 @@ func (q *queryRequest) decodeAttachments() error {
 		if err := validName(field("name"), a.Name); err != nil {
 			return err
 		}
-		if _, _, err := mime.ParseMediaType(a.MimeType); err != nil {
-			return domain.Invalid(field("mime_type"), "is not a MIME type such as text/plain")
+		// Browsers know no type of most source files, and say so by none.
+		if _, _, err := mime.ParseMediaType(a.MimeType); err != nil && a.MimeType != "" {
+			return domain.Invalid(field("mime_type"), "is not a MIME type such as text/plain; leave it out where you don't know it")
 		}
 		if total += base64.StdEncoding.DecodedLen(len(a.Data)) - 2; total > attachmentBytes {
 			return &domain.Error{Code: domain.CodeTooLarge, Field: "attachments", Message: fmt.Sprintf("hold more than %d bytes", attachmentBytes)}

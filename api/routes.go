@@ -25,6 +25,7 @@ const (
 	admins    audience = "admin"
 	stewards  audience = "admin of a project"
 	sharers   audience = "artifact"
+	followers audience = "turn"
 )
 
 // The policies of routes.
@@ -35,6 +36,7 @@ var (
 	member  = access{who: members}                            // who may see the project :pid
 	steward = access{who: stewards, scope: domain.ScopeAdmin} // admins; whoever else may see the project :pid is told that there is such a thing
 	shared  = access{who: sharers}                            // who may see the project of the artifact :id
+	asked   = access{who: followers}                          // whose the turn :id is, or who may see its project
 	admin   = access{who: admins, scope: domain.ScopeAdmin}   // admins
 	browser = access{who: admins, scope: browserScope}        // admins, also by the cookie of a sign-in link on a page of ours
 )
@@ -63,7 +65,7 @@ func (a access) audited() access {
 
 // subject gives the id that a path names and that the policy is about; "" for none.
 func (a access) subject(c *gin.Context) string {
-	if a.who == sharers {
+	if a.who == sharers || a.who == followers {
 		return c.Param("id")
 	}
 	return c.Param("pid")
@@ -111,9 +113,9 @@ func (s *Server) routes() []route {
 
 		{http.MethodPost, "/query", person.by(domain.ScopeAsk), queryBody, endpoint(s, http.StatusOK, s.query)},
 		{http.MethodPost, "/query/stream", person.by(domain.ScopeAsk), queryBody, stream(s, s.queryStream)},
-		{http.MethodGet, "/turns/:id", person, noBody, endpoint(s, http.StatusOK, s.turn)},
-		{http.MethodGet, "/turns/:id/events", person, noBody, stream(s, s.turnEvents)},
-		{http.MethodPost, "/turns/:id/cancel", person.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusAccepted, s.cancelTurn)},
+		{http.MethodGet, "/turns/:id", asked, noBody, endpoint(s, http.StatusOK, s.turn)},
+		{http.MethodGet, "/turns/:id/events", asked, noBody, stream(s, s.turnEvents)},
+		{http.MethodPost, "/turns/:id/cancel", asked.by(domain.ScopeAsk), defaultBody, endpoint(s, http.StatusAccepted, s.cancelTurn)},
 		{http.MethodGet, "/actions", person, noBody, endpoint(s, http.StatusOK, s.actions)},
 		{http.MethodGet, "/actions/:id", person, noBody, endpoint(s, http.StatusOK, s.action)},
 		{http.MethodPost, "/actions/:id/decide", person.by(domain.ScopeApprove), defaultBody, endpoint(s, http.StatusOK, s.decideAction)},
@@ -125,6 +127,7 @@ func (s *Server) routes() []route {
 		{http.MethodPost, "/projects", person, defaultBody, endpoint(s, http.StatusCreated, s.createProject)},
 		{http.MethodGet, "/projects/:pid", member, noBody, endpoint(s, http.StatusOK, s.project)},
 		{http.MethodPut, "/projects/:pid", member, defaultBody, endpoint(s, http.StatusOK, s.updateProject)},
+		{http.MethodPut, "/projects/:pid/group", steward, defaultBody, endpoint(s, http.StatusOK, s.moveProject)},
 		{http.MethodDelete, "/projects/:pid", member, noBody, endpoint(s, http.StatusOK, s.deleteProject)},
 		{http.MethodGet, "/projects/:pid/usage", member, noBody, endpoint(s, http.StatusOK, s.projectUsage)},
 		{http.MethodGet, "/projects/:pid/events", member, noBody, s.projectEvents},

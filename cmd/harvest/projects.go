@@ -17,9 +17,11 @@ func (p *program) projectsCommand() *cobra.Command {
 		Example: `  harvest projects list
   harvest projects create engine --group platform
   harvest projects show engine
+  harvest projects move engine research
+  harvest projects delete engine
   harvest ask "Where are turns stored?" --project engine --conversation storage`,
 	}
-	c.AddCommand(p.listProjectsCommand(), p.createProjectCommand(), p.showProjectCommand())
+	c.AddCommand(p.listProjectsCommand(), p.createProjectCommand(), p.showProjectCommand(), p.moveProjectCommand(), p.deleteProjectCommand())
 	return c
 }
 
@@ -51,15 +53,7 @@ func (p *program) createProjectCommand() *cobra.Command {
 		Use: "create NAME", Short: "Make a project, and print its id", Args: arguments(1, 1, "name the project"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withClient(func(api *client.Client) error {
-				groups, err := api.MyGroups(c.Context())
-				if err != nil {
-					return err
-				}
-				named := make([]entry, len(groups))
-				for i, g := range groups {
-					named[i] = entry{g.ID, g.Name}
-				}
-				id, err := pick(named, "group", group)
+				id, err := myGroup(c.Context(), api, group)
 				if err != nil {
 					return err
 				}
@@ -89,6 +83,59 @@ func (p *program) showProjectCommand() *cobra.Command {
 			})
 		},
 	}
+}
+
+func (p *program) moveProjectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "move PROJECT GROUP", Short: "Give a project to another group, whose people alone see it then (admins)",
+		Args: arguments(2, 2, "name a project and a group, by name or id"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				project, err := projectNamed(c.Context(), api, args[0])
+				if err != nil {
+					return err
+				}
+				group, err := myGroup(c.Context(), api, args[1])
+				if err == nil {
+					err = api.MoveProject(c.Context(), project.ID, group)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func (p *program) deleteProjectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete PROJECT", Short: "Stop what runs in a project, and remove it with all that it owns",
+		Args: arguments(1, 1, "name a project, by name or id"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				project, err := projectNamed(c.Context(), api, args[0])
+				if err != nil {
+					return err
+				}
+				gone, err := api.DeleteProject(c.Context(), project.ID)
+				if err == nil {
+					fmt.Fprintf(p.out, "removed: %d conversations, %d messages, %d turns, of which %d ran\n", gone.Conversations, gone.Messages, gone.Turns, gone.CanceledTurns)
+				}
+				return err
+			})
+		},
+	}
+}
+
+// myGroup gives the id of that of the caller's groups that has this id or name; admins have all.
+func myGroup(ctx context.Context, api *client.Client, name string) (string, error) {
+	groups, err := api.MyGroups(ctx)
+	if err != nil {
+		return "", err
+	}
+	named := make([]entry, len(groups))
+	for i, g := range groups {
+		named[i] = entry{g.ID, g.Name}
+	}
+	return pick(named, "group", name)
 }
 
 // projectNamed gives the project of that id, or of that name where only one has it.

@@ -39,7 +39,17 @@ func TestATeamUsesProjectsByCommands(t *testing.T) {
 	if text, _ := ada.run(exitOK, "", "conversations", "export", made, "--project", "engine"); !strings.Contains(text, "Where are turns stored?") || !strings.Contains(text, "In turns.") {
 		t.Errorf("export after the turn: %s", text)
 	}
+	ada.run(exitOK, "", "groups", "create", "motors")
+	ada.run(exitOK, "", "projects", "move", "engine", "motors")
+	if shown, _ := ada.run(exitOK, "", "projects", "show", "engine"); !strings.Contains(shown, `"group_name": "motors"`) {
+		t.Errorf("moved: %s", shown)
+	}
+	ada.run(exitFailed, "", "projects", "move", "engine", "nobodys")
 	ada.run(exitUsage, "", "conversations", "export", made, "--format", "pdf")
 	ada.run(exitFailed, "", "conversations", "export", made)
 	ada.run(exitFailed, "", "conversations", "list", "--project", "none")
+	if said, _ := ada.run(exitOK, "", "projects", "delete", "engine"); !strings.Contains(said, "removed: 2 conversations, 4 messages, 2 turns, of which 0 ran") {
+		t.Errorf("deleted: %s", said)
+	}
+	ada.run(exitFailed, "", "projects", "show", "engine")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -148,6 +149,27 @@ func TestGroupsShareProjects(t *testing.T) {
 	}
 	if p, err := s.Project(ctx, project.ID); err != nil || p.Name != "motor" || p.GroupID != "" {
 		t.Errorf("the project is left as %+v, %v", p, err)
+	}
+	wantCode(t, "a move to a group that is gone", s.MoveProject(ctx, project.ID, red.ID), domain.CodeInvalid)
+	wantCode(t, "a move of no project", s.MoveProject(ctx, "none", "everyone"), domain.CodeNotFound)
+	if err := s.SetGroups(ctx, grace.ID, []string{"everyone"}); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan struct{}, 1)
+	go s.FollowAccess(t.Context(), func() {
+		select {
+		case told <- struct{}{}:
+		default:
+		}
+	})
+	deadline := time.Now().Add(time.Minute)
+	for len(told) == 0 { // it may begin to follow after the first move
+		if err := s.MoveProject(ctx, project.ID, "everyone"); err != nil || time.Now().After(deadline) {
+			t.Fatalf("nobody hears of the move: %v", err)
+		}
+	}
+	if sees(grace.ID) != 1 {
+		t.Error("the project did not move")
 	}
 	wantCode(t, "a group that is gone", s.SetDefaultGroup(ctx, red.ID, true), domain.CodeNotFound)
 }

@@ -26,6 +26,8 @@ insert into projects (id, name, description, group_id, created_by) values (@proj
 	sqlUpdateProject = statement("update a project", `
 update projects set name = coalesce(@name, name), description = coalesce(@description, description), updated_at = now()
 where id = @project returning id`)
+
+	sqlMoveProject = statement("move a project", `update projects set group_id = @group, updated_at = now() where id = @project returning id`)
 )
 
 // CreateProject makes a project of a group; not_found where there is no such group.
@@ -69,6 +71,22 @@ func (s *Store) UpdateProject(ctx context.Context, id string, name, description 
 		return domain.NotFound("there is no project %q", id)
 	}
 	return failed("update project "+id, err)
+}
+
+// MoveProject gives a project to another group: invalid where there is no such group,
+// not_found where there is no such project. Who sees it by the old one alone loses it at once.
+func (s *Store) MoveProject(ctx context.Context, id, groupID string) error {
+	err := s.pool.QueryRow(ctx, sqlMoveProject, pgx.NamedArgs{"project": id, "group": groupID}).Scan(&id)
+	if noRows(err) {
+		return domain.NotFound("there is no project %q", id)
+	}
+	if foreignKeyViolation(err) {
+		return domain.Invalid("group_id", "names a group that does not exist")
+	}
+	if err == nil {
+		s.accessChanged()
+	}
+	return failed("move project "+id, err)
 }
 
 func scanProject(row pgx.Row) (p domain.Project, err error) {

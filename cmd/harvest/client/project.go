@@ -23,6 +23,28 @@ func (c *Client) CreateProject(ctx context.Context, name, description, groupID s
 	return p, err
 }
 
+// MoveProject gives a project to another group.
+func (c *Client) MoveProject(ctx context.Context, id, groupID string) error {
+	return c.change(ctx, http.MethodPut, "/projects/"+segment(id)+"/group", map[string]any{"group_id": groupID})
+}
+
+// RemovedProject is how much went with a project.
+type RemovedProject struct {
+	Conversations int `json:"conversations"`
+	Messages      int `json:"messages"`
+	Turns         int `json:"turns"`
+	CanceledTurns int `json:"canceled_turns"`
+}
+
+// DeleteProject stops what runs in a project, and removes it with all that it owns.
+func (c *Client) DeleteProject(ctx context.Context, id string) (RemovedProject, error) {
+	var answer struct {
+		Removed RemovedProject `json:"removed"`
+	}
+	err := c.fetch(ctx, call{method: http.MethodDelete, path: "/projects/" + segment(id)}, &answer)
+	return answer.Removed, err
+}
+
 // MyGroups lists the groups of the caller, whose projects it may make.
 func (c *Client) MyGroups(ctx context.Context) ([]domain.Group, error) {
 	var list []domain.Group
