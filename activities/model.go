@@ -168,9 +168,17 @@ func (a *Model) confirmations(ctx context.Context, d domain.Dialogue, out *outco
 			return err
 		}
 	}
+	scrub, err := scrubOf(ctx, a.Secrets, d.Turn.ProjectID)
+	if err != nil {
+		return err
+	}
 	out.expiry = settings.Expiry
 	out.explain = func(call domain.ToolCall) []domain.Detail {
-		return a.Tools.Explain(ctx, d.Scope, call.Name, call.Input)
+		about := a.Tools.Explain(ctx, d.Scope, call.Name, call.Input)
+		for i := range about {
+			about[i].Value = scrub(about[i].Value) // what something is called may be older than the secret
+		}
+		return about
 	}
 	out.asks = func(call domain.ToolCall) bool {
 		return call.Name != tools.AskUserName &&

@@ -85,6 +85,9 @@ func (r *Registry) Asks(ctx context.Context, scope domain.Scope, name string, in
 	if !ok {
 		return false // it is answered without being run
 	}
+	if tool.Spec().Project && scope.ProjectID == "" {
+		return false // its answer says why it can't be run
+	}
 	switch tool.Spec().Policy {
 	case domain.PolicyNever:
 		return false
@@ -134,6 +137,9 @@ func (r *Registry) Run(ctx context.Context, scope domain.Scope, name string, inp
 		return refusal(ctx, domain.NotFound("there is no tool %q", name)), nil
 	}
 	spec := tool.Spec()
+	if spec.Project && scope.ProjectID == "" {
+		return refusal(ctx, errNoProject), nil
+	}
 	if spec.Policy == domain.PolicyAlways && scope.ActionID == "" {
 		return refusal(ctx, errUnapproved), nil
 	}

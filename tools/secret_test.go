@@ -57,3 +57,20 @@ func TestASavedSecretIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// A tool of projects asks nobody where there is no project: its answer says so.
+func TestToolsOfProjectsOutsideOfThem(t *testing.T) {
+	t.Parallel()
+	registry := tools.NewRegistry(tools.ArtifactTools(nil)...)
+	input := json.RawMessage(`{"id":"a"}`)
+	if registry.Asks(t.Context(), domain.Scope{}, "delete_artifact", input) {
+		t.Error("it asks about what can't be run")
+	}
+	res, err := registry.Run(t.Context(), domain.Scope{}, "delete_artifact", input)
+	if err != nil || !res.Error || !strings.Contains(res.Text, "belongs to no project") {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if !registry.Asks(t.Context(), domain.Scope{ProjectID: "p"}, "delete_artifact", input) {
+		t.Error("in a project it does not ask")
+	}
+}

@@ -85,3 +85,28 @@ func TestAPermittedValue(t *testing.T) {
 		t.Error("the model did not repeat the value")
 	}
 }
+
+// What a call is about is named to people without values, also where the name is older than the
+// secret.
+func TestExplanationsHoldNoValue(t *testing.T) {
+	t.Parallel()
+	var id atomic.Value
+	r := newVaultRig(t, "", func(p prompted) reply {
+		if p.round == 0 && p.tools {
+			return reply{calls: []puppetCall{{"delete_artifact", fmt.Sprintf(`{"id":%q}`, id.Load())}}}
+		}
+		return reply{text: "As you like."}
+	})
+	made, err := r.artifacts.Create(t.Context(), domain.Artifact{ProjectID: r.project, Title: "Notes on " + plainValue, Kind: domain.ArtifactMarkdown, Content: "none"}, domain.Author{UserID: domain.OwnerID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id.Store(made.ID)
+	r.keep(t, "PLAIN", plainValue)
+	turn := r.query(t, "Delete the notes.")
+	actions, err := r.store.WaitingActions(t.Context(), turn.ID)
+	if err != nil || len(actions) != 1 || !strings.Contains(actions[0].Description, "artifact: Notes on [secret PLAIN]") {
+		t.Errorf("the turn waits for %+v, %v", actions, err)
+	}
+	r.decide(t, turn, false, "", nil)
+}

@@ -131,3 +131,31 @@ func TestValuesGoWithTheirCalls(t *testing.T) {
 		})
 	}
 }
+
+// An approval is no approval to overwrite what somebody saved since it was asked for.
+func TestAnApprovalOverwritesNothingNewer(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	p, project := newAsking(t)
+	seal := func(_ *domain.SealedSecret, at domain.SealedSecret) (domain.SealedSecret, error) {
+		at.Key, at.Body = "k1", []byte("sealed")
+		return at, nil
+	}
+	write := domain.SecretWrite{ProjectID: project, Name: "KEY", By: domain.Author{UserID: "bob"}}
+	if _, err := p.SaveSecret(ctx, write, seal); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.decide(ada, p.offered(project, "sealed")); err != nil {
+		t.Fatal(err)
+	}
+	write.By, write.Offered = domain.Author{UserID: "ada", TurnID: p.turn.ID, CallID: "c1"}, true
+	_, err := p.SaveSecret(ctx, write, seal)
+	wantCode(t, "over a newer value", err, domain.CodeConflict)
+	write.Name = "OTHER"
+	if s, err := p.SaveSecret(ctx, write, seal); err != nil || s.Version != 1 {
+		t.Errorf("another secret: %+v, %v", s, err)
+	}
+	if s, err := p.Secret(ctx, project, "KEY"); err != nil || s.Version != 1 || s.Author != "bob" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

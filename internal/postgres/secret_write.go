@@ -17,6 +17,11 @@ select name from secret_versions where project_id = @project and write_key = @ke
 	sqlSecretThere = statement("look whether a secret is there", `
 select exists (select from secrets where project_id = @project and name = @name and deleted_at is null)`)
 
+	sqlSecretChanged = statement("look whether a secret has changed since a call was asked about", `
+select exists (
+    select from secret_versions v join actions a on a.turn_id = @turn and a.call_id = @call and a.created_at < v.created_at
+    where v.project_id = @project and v.name = @name)`)
+
 	// A secret that comes again after its deletion is a new one, save for its numbers.
 	sqlSaveSecret = statement("save a secret", `
 insert into secrets as s (project_id, name, version) values (@project, @name, 1)
@@ -109,7 +114,7 @@ func saveSecret(ctx context.Context, tx pgx.Tx, w domain.SecretWrite, seal domai
 	if err != nil {
 		return err
 	}
-	args := pgx.NamedArgs{"project": w.ProjectID, "name": w.Name, "user": w.By.UserID, "turn": w.By.TurnID, "write": w.By.Key(), "keep": domain.MaxSecretVersions}
+	args := pgx.NamedArgs{"project": w.ProjectID, "name": w.Name, "user": w.By.UserID, "turn": w.By.TurnID, "call": w.By.CallID, "write": w.By.Key(), "keep": domain.MaxSecretVersions}
 	if err := mayWrite(ctx, tx, w, args); err != nil {
 		return err
 	}
@@ -139,9 +144,17 @@ func saveSecret(ctx context.Context, tx pgx.Tx, w domain.SecretWrite, seal domai
 	return nil
 }
 
-// mayWrite keeps a write that must be a new secret's from overwriting one.
+// mayWrite keeps a write that must be a new secret's from overwriting one, and that of a call
+// that was approved from overwriting another version than the approval was asked for.
 func mayWrite(ctx context.Context, tx pgx.Tx, w domain.SecretWrite, args pgx.NamedArgs) error {
 	if !w.New {
+		var changed bool
+		if err := tx.QueryRow(ctx, sqlSecretChanged, args).Scan(&changed); err != nil {
+			return fmt.Errorf("look whether the secret has changed: %w", err)
+		}
+		if changed {
+			return domain.Errorf(domain.CodeConflict, "the secret %s was saved by somebody since this was asked for, and stays as it is; ask again", w.Name)
+		}
 		return nil
 	}
 	var there bool
