@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,10 +100,14 @@ func (p *program) disableCommand(verb, short string, disabled bool) *cobra.Comma
 }
 
 func (p *program) memberCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "groups USER [GROUP]…", Short: "Say of which groups somebody is a member: of these and no others",
+	var none bool
+	c := &cobra.Command{
+		Use: "groups USER GROUP…", Short: "Say of which groups somebody is a member: of these and no others",
 		Args: arguments(1, -1, "name a person, by id or e-mail address, and all their groups"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if none != (len(args) == 1) {
+				return usageError{errors.New("name all groups of the person, or say --none to leave them in no group")}
+			}
 			return p.withClient(func(api *client.Client) error {
 				id, err := userNamed(c.Context(), api, args[0])
 				if err != nil {
@@ -120,6 +125,8 @@ func (p *program) memberCommand() *cobra.Command {
 			})
 		},
 	}
+	c.Flags().BoolVar(&none, "none", false, "of no group")
+	return c
 }
 
 // userNamed gives the id of the person of that id or e-mail address.

@@ -73,6 +73,9 @@ func TestATeamSetsItselfUpByCommands(t *testing.T) {
 		t.Errorf("who is no admin is told %q", said)
 	}
 	id, _ := ada.run(exitOK, "", "groups", "create", "platform", "--description", "who runs the clusters")
+	ada.run(exitUsage, "", "users", "groups", "Grace@example.com")
+	ada.run(exitUsage, "", "users", "groups", "Grace@example.com", "everyone", "--none")
+	ada.run(exitOK, "", "users", "groups", "Grace@example.com", "--none")
 	ada.run(exitOK, "", "users", "groups", "Grace@example.com", "platform", "everyone")
 	ada.run(exitOK, "", "users", "role", "grace@example.com", "admin")
 	ada.run(exitOK, "", "groups", "default", "platform", "on")

@@ -32,6 +32,9 @@ values (@conversation, @user, @project, @title, @titled, @head) returning create
 	sqlLockTree = statement("lock a conversation's tree", `
 select coalesce(active_turn_id, ''), coalesce(project_id, '') from conversations where id = @conversation for no key update`)
 
+	sqlAskedBy = statement("who asked a turn", `
+select coalesce(u.name, t.user_id) from turns t left join users u on u.id = t.user_id where t.id = @turn`)
+
 	sqlRetitle = statement("title a conversation", `
 update conversations set title = @title, titled = true, updated_at = now() where id = @conversation returning updated_at`)
 
@@ -121,9 +124,11 @@ func (s *Store) RetitleConversation(ctx context.Context, id, title string) error
 func (s *Store) CutConversation(ctx context.Context, id, messageID string) error {
 	return s.changeConversation(ctx, id, "cut", func(tx pgx.Tx, active string) ([]domain.NewEvent, error) {
 		if active != "" {
-			refusal := domain.Errorf(domain.CodeConflict, "chat is locked: turn %s of this conversation is still running", active)
-			refusal.Holder = active
-			return nil, refusal
+			var by string
+			if err := tx.QueryRow(ctx, sqlAskedBy, pgx.NamedArgs{"turn": active}).Scan(&by); err != nil {
+				return nil, err
+			}
+			return nil, held(ctx, tx, active, by)
 		}
 		var at time.Time
 		err := tx.QueryRow(ctx, sqlCut, pgx.NamedArgs{"conversation": id, "message": optional(messageID)}).Scan(&at)

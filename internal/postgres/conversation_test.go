@@ -147,7 +147,11 @@ func TestBranchesOfAConversation(t *testing.T) {
 	}
 	same(t, "cut back", []string{"user: Where is it?", "assistant: One."}, texts(t, s, c.ID))
 	running := create(t, s, ask(ada, project, c.ID))
-	wantCode(t, "a cut while a turn runs", s.CutConversation(ctx, c.ID, ""), domain.CodeConflict)
+	err = s.CutConversation(ctx, c.ID, "")
+	wantCode(t, "a cut while a turn runs", err, domain.CodeConflict)
+	if !strings.Contains(domain.PublicMessage(err), "chat is locked by "+ada.Name) {
+		t.Errorf("it does not say by whom: %v", err)
+	}
 	if d, err := s.Dialogue(ctx, running.ID); err != nil || d.Title != "First" {
 		t.Errorf("the title that a person gave became %q, %v", d.Title, err)
 	}
@@ -182,6 +186,9 @@ func TestConversationsAreListedAndFound(t *testing.T) {
 	answer(t, s, own, "Nothing.")
 	_, _, err = s.CreateTurn(ctx, domain.TurnRequest{UserID: ada.ID, ConversationID: c.ID, Query: "q"})
 	wantCode(t, "a project's conversation as one's own", err, domain.CodeNotFound)
+	if err == nil || !strings.Contains(err.Error(), "choose another name") {
+		t.Errorf("a name that is taken elsewhere: %v", err)
+	}
 	_, _, err = s.CreateTurn(ctx, ask(ada, project, "own"))
 	wantCode(t, "one's own as a project's", err, domain.CodeNotFound)
 

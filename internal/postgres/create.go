@@ -270,9 +270,9 @@ func (n *newTurn) lock(ctx context.Context, tx sender) (fresh bool, err error) {
 	}
 	switch {
 	case !own:
-		return false, domain.Hidden("there is no conversation %q", n.req.ConversationID)
+		return false, domain.Hidden("there is no conversation %q here; if you meant to begin one, choose another name", n.req.ConversationID)
 	case !locked:
-		return false, n.busy(ctx, tx, holder, by)
+		return false, held(ctx, tx, holder, by)
 	}
 	return fresh, n.beside(ctx, tx)
 }
@@ -320,8 +320,8 @@ func (n *newTurn) announce(ctx context.Context, tx sender, fresh bool) error {
 	return err
 }
 
-// busy says which turn holds the conversation, and what that one waits for.
-func (n *newTurn) busy(ctx context.Context, tx sender, holder, by string) error {
+// held says which turn holds the conversation, and what that one waits for.
+func held(ctx context.Context, tx querier, holder, by string) error {
 	refusal := domain.Errorf(domain.CodeConflict, "chat is locked by %s: turn %s of this conversation is still running", by, holder)
 	refusal.Holder = holder
 	var names []string
