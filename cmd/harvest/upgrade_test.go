@@ -39,6 +39,7 @@ const (
 type said struct {
 	Turns        []saidTurn      `json:"turns"`
 	Repositories json.RawMessage `json:"repositories"`
+	Team         *saidTeam       `json:"team,omitempty"` // nil of a release without people
 }
 
 type saidTurn struct {
@@ -56,7 +57,7 @@ type saidEvent struct {
 const upgradable = "[data]\nevents_retention = \"0s\"\n" + scriptedModel
 
 const upgradeScript = `{
-	"scenes": [{"question": "What fails?", "rounds": [{"faults": [{"code": "upstream", "message": "no such key", "times": -1}]}]}],
+	"scenes": [` + teamScene + `, {"question": "What fails?", "rounds": [{"faults": [{"code": "upstream", "message": "no such key", "times": -1}]}]}],
 	"rounds": [
 		{"thinking": "Let me see.", "text": "I look.", "usage": {"input": 120, "output": 7}, "calls": [
 			{"name": "search_symbols", "input": {"query": "Greet"}},
@@ -98,7 +99,11 @@ func TestDatabasesOfReleasesAreUpgraded(t *testing.T) {
 			if after := r.repositories(t); !reflect.DeepEqual(asJSON(t, after), asJSON(t, before.Repositories)) {
 				t.Errorf("the repositories\nwere %s\n are %s", before.Repositories, after)
 			}
-			r.belongsToTheOwner(t, before.Turns)
+			if before.Team == nil {
+				r.belongsToTheOwner(t, before.Turns)
+			} else {
+				r.isStill(t, before.Team)
+			}
 			r.opens(t, before.Turns[len(before.Turns)-1].Turn)
 			r.goesOn(t, before.Turns[0].Turn)
 		})
@@ -187,9 +192,10 @@ func keepDatabase(t *testing.T, dir string) {
 		t.Fatalf("read: %+v", run)
 	}
 	var all said
+	var turns []string
 	for _, query := range []string{"Where is Greet?", "And who calls it?", "What fails?"} {
 		_, turn := r.ask(t, client.Query{Query: query, ConversationID: "thread"})
-		all.Turns = append(all.Turns, r.saysOf(t, turn.ID))
+		turns = append(turns, turn.ID)
 	}
 	status, id, text := r.post(t, domain.NewID(), fmt.Sprintf(
 		`{"query": "What do the notes say?", "attachments": [{"name": "notes.txt", "mime_type": "text/plain", "data": %q}]}`,
@@ -197,11 +203,15 @@ func keepDatabase(t *testing.T, dir string) {
 	if status != http.StatusOK {
 		t.Fatalf("with an attachment: %d %s", status, text)
 	}
-	all.Turns = append(all.Turns, r.saysOf(t, id))
+	r.calmDown(t)
+	for _, id := range append(turns, id) {
+		all.Turns = append(all.Turns, r.saysOf(t, id))
+	}
 	if err := r.store.SaveCredentials(t.Context(), "sample", domain.Credentials{Token: "a kept token"}); err != nil {
 		t.Fatal(err)
 	}
 	all.Repositories = r.repositories(t)
+	all.Team = r.becomeTeam(t)
 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
