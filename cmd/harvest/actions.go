@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -32,31 +31,41 @@ approves or rejects them, or until they expire. What is approved is run once.`,
 }
 
 func (p *program) listActionsCommand() *cobra.Command {
+	var q client.ActionQuery
 	var project, status string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List actions, the newest first", Args: cobra.NoArgs,
+		Use: "list", Short: "List actions, the newest first", Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withClient(func(api *client.Client) error {
-				list, err := api.Actions(c.Context(), project, domain.ActionStatus(status))
-				switch {
-				case err != nil:
+			if q.Limit < 1 {
+				return usageError{fmt.Errorf("--limit %d: ask for one at least", q.Limit)}
+			}
+			return p.withClient(func(api *client.Client) (err error) {
+				if q.ProjectID, err = projectID(c.Context(), api, project); err != nil {
 					return err
-				case asJSON:
-					return printJSON(p.out, list)
-				case len(list) == 0:
-					fmt.Fprintln(p.errs, "there are no such actions")
 				}
+				q.Status = domain.ActionStatus(status)
+				list, next, err := api.Actions(c.Context(), q)
+				if err != nil {
+					return err
+				}
+				table := listing{head: []string{"id", "status", "asked", "tool", "decided by", "input"}, none: "there are no such actions", asIs: "input"}
 				for _, a := range list {
-					fmt.Fprintf(p.out, "%s  %-8s  %s  %s  %s\n", a.ID, a.Status, a.CreatedAt.Local().Format(time.DateTime), domain.Visible(a.Name), inShort(a.Description))
+					table.row(a.ID, string(a.Status), when(a.CreatedAt), a.Name, a.DecidedByName, inShort(a.Description))
 				}
-				return nil
+				if next != "" {
+					defer fmt.Fprintf(p.errs, "there are more: go on with --before %s\n", next)
+				}
+				return p.show(table, list, asJSON)
 			})
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON and nothing else")
-	c.Flags().StringVar(&project, "project", "", "id of a project (default: the actions of your own turns)")
+	jsonFlag(c, &asJSON)
+	c.Flags().StringVar(&project, "project", "", "name or id of a project (default: the actions of your own turns)")
 	c.Flags().StringVar(&status, "status", "", "only those that are pending, approved, rejected, expired, applying, applied, failed or unknown")
+	c.Flags().StringVar(&q.Tool, "tool", "", "only the calls of this tool")
+	c.Flags().IntVar(&q.Limit, "limit", 50, "how many to list at the most, up to 200")
+	c.Flags().StringVar(&q.Before, "before", "", "only those that are older than the action of this id")
 	return c
 }
 
@@ -71,23 +80,15 @@ func (p *program) showActionCommand() *cobra.Command {
 				case err != nil:
 					return err
 				case asJSON:
-					return printJSON(p.out, a)
+					return p.showJSON(a)
 				}
 				showAction(p.out, a)
 				return nil
 			})
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the action as JSON and nothing else")
+	jsonFlag(c, &asJSON)
 	return c
-}
-
-// printJSON prints what the server gave, for other programs.
-func printJSON(out io.Writer, value any) error {
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(value)
 }
 
 func (p *program) decideCommand(verb, short string, approved bool) *cobra.Command {

@@ -17,6 +17,7 @@ import (
 func (p *program) askCommand() *cobra.Command {
 	var q client.Query
 	var project string
+	var files []string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   `ask "QUESTION"`,
@@ -26,11 +27,16 @@ Ctrl-C stops the turn. With --json the answer is printed as JSON, and nothing el
 		Example: `  harvest ask "Where are turns stored?"
   harvest ask "Who calls Migrate?" --repo harvest --version main
   harvest ask "How do I add a tool?" --json | jq -r .answer
+  harvest ask "What is wrong here?" --attach trace.log --attach screen.png
   harvest ask "What did we decide on retries?" --project engine`,
 		Args: arguments(1, -1, `what is the question? Write: harvest ask "QUESTION"`),
 		RunE: func(c *cobra.Command, args []string) error {
 			if q.Query = strings.TrimSpace(strings.Join(args, " ")); q.Query == "" {
 				return usageError{errors.New("the question is empty")}
+			}
+			var err error
+			if q.Attachments, err = attached(files); err != nil {
+				return err
 			}
 			return p.ask(c.Context(), q, project, asJSON)
 		},
@@ -42,6 +48,7 @@ Ctrl-C stops the turn. With --json the answer is printed as JSON, and nothing el
 	flags.StringVar(&q.Model, "model", "", "model to use")
 	flags.StringVar(&q.ConversationID, "conversation", "", "name of a conversation to go on with")
 	flags.StringVar(&project, "project", "", "ask in this project, by name or id; without --conversation in a new one of its conversations")
+	flags.StringArrayVar(&files, "attach", nil, "file that goes with the question: text, an image or PDF (may be repeated)")
 	flags.BoolVar(&asJSON, "json", false, "print the answer as JSON and nothing else")
 	return c
 }

@@ -103,20 +103,5 @@ func groupNamed(ctx context.Context, api *client.Client, name string) (string, e
 	if err != nil {
 		return "", err
 	}
-	var found []string
-	for _, g := range list {
-		if g.ID == name {
-			return g.ID, nil
-		}
-		if g.Name == name {
-			found = append(found, g.ID)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return "", domain.NotFound("there is no group %q; harvest groups list shows all", name)
-	}
-	return "", domain.Errorf(domain.CodeConflict, "%d groups are called %q: name one by its id", len(found), name)
+	return pick(entries(list, func(g domain.Group) entry { return entry{g.ID, g.Name} }), "group", name)
 }

@@ -15,6 +15,7 @@ type listing struct {
 	head []string // of the columns
 	rows [][]string
 	none string // said where there are no rows
+	asIs string // the column whose cells are escaped already
 }
 
 func (l *listing) row(cells ...string) { l.rows = append(l.rows, cells) }
@@ -34,7 +35,9 @@ func (p *program) show(l listing, value any, asJSON bool) error {
 	for _, cells := range l.rows {
 		shown := make([]string, len(cells))
 		for i, cell := range cells {
-			shown[i] = domain.Visible(cell)
+			if shown[i] = cell; l.head[i] != l.asIs {
+				shown[i] = domain.Visible(cell)
+			}
 		}
 		fmt.Fprintln(table, strings.Join(shown, "\t"))
 	}

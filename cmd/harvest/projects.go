@@ -131,11 +131,7 @@ func myGroup(ctx context.Context, api *client.Client, name string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	named := make([]entry, len(groups))
-	for i, g := range groups {
-		named[i] = entry{g.ID, g.Name}
-	}
-	return pick(named, "group", name)
+	return pick(entries(groups, func(g domain.Group) entry { return entry{g.ID, g.Name} }), "group", name)
 }
 
 // projectNamed gives the project of that id, or of that name where only one has it.
@@ -144,11 +140,7 @@ func projectNamed(ctx context.Context, api *client.Client, name string) (domain.
 	if err != nil {
 		return domain.Project{}, err
 	}
-	named := make([]entry, len(list))
-	for i, x := range list {
-		named[i] = entry{x.ID, x.Name}
-	}
-	id, err := pick(named, "project", name)
+	id, err := pick(entries(list, func(x domain.Project) entry { return entry{x.ID, x.Name} }), "project", name)
 	for _, x := range list {
 		if x.ID == id {
 			return x, err
@@ -164,27 +156,4 @@ func projectID(ctx context.Context, api *client.Client, name string) (string, er
 	}
 	project, err := projectNamed(ctx, api, name)
 	return project.ID, err
-}
-
-// entry is what people name by its id or its name.
-type entry struct{ id, name string }
-
-// pick gives the id of the entry of that id, or of that name where only one has it.
-func pick(list []entry, kind, name string) (string, error) {
-	var found []string
-	for _, e := range list {
-		if e.id == name {
-			return e.id, nil
-		}
-		if e.name == name {
-			found = append(found, e.id)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return "", domain.NotFound("there is no %s %q that you may see", kind, name)
-	}
-	return "", domain.Errorf(domain.CodeConflict, "%d %ss are called %q: name one by its id", len(found), kind, name)
 }

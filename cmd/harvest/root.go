@@ -76,8 +76,14 @@ func (p *program) command() *cobra.Command {
 It runs on Temporal and PostgreSQL, which it starts itself where they are not given.
 
 Try it:  harvest demo`,
-		Args:          usage(cobra.NoArgs),
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := errors.Join(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil { // else cobra does, and its errors look like any other
+				return usageError{err}
+			}
+			return nil
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -86,12 +92,23 @@ Try it:  harvest demo`,
 	flags.StringVar(&p.configPath, "config", "", "configuration file (default "+defaultConfig+" where there is one)")
 	flags.StringVar(&p.dataDir, "data-dir", "", "folder of all data (default .harvest)")
 	flags.BoolVar(&p.plain, "plain", false, "no colours and no moving lines, also on a terminal")
-	root.AddCommand(
-		p.upCommand(), p.demoCommand(), p.ingestCommand(), p.askCommand(), p.actionsCommand(), p.projectsCommand(), p.conversationsCommand(), p.secretsCommand(), p.uiCommand(), p.doctorCommand(),
-		p.loginCommand(), p.logoutCommand(), p.usersCommand(), p.groupsCommand(), p.auditCommand(),
-		p.serveCommand(), p.workerCommand(), p.migrateCommand(), p.versionCommand(), p.readPDF(),
-	)
+	p.group(root, "use", "Ask, and follow what becomes of it:",
+		p.demoCommand(), p.askCommand(), p.watchCommand(), p.conversationsCommand(), p.actionsCommand(), p.loginCommand(), p.logoutCommand(), p.uiCommand())
+	p.group(root, "team", "Share projects, and say who may do what:",
+		p.projectsCommand(), p.artifactsCommand(), p.skillsCommand(), p.memoriesCommand(), p.secretsCommand(), p.usersCommand(), p.groupsCommand(), p.auditCommand())
+	p.group(root, "run", "Run Harvest:",
+		p.upCommand(), p.ingestCommand(), p.doctorCommand(), p.serveCommand(), p.workerCommand(), p.migrateCommand())
+	root.AddCommand(p.versionCommand(), p.readPDF())
 	return root
+}
+
+// group puts commands under a title of the help.
+func (p *program) group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
 }
 
 // arguments makes sure that a command has from least to most arguments; a negative most is no

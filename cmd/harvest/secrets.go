@@ -18,27 +18,16 @@ func (p *program) secretsCommand() *cobra.Command {
 		Long: `Secrets are values that tools of a project may use and nobody sees: models get a handle in
 their place. A value is read from a file or from the standard input, or asked for on a
 terminal; it is never an argument, which others on the machine could read.`,
-		Example: `  harvest secrets list --project ID
-  harvest secrets set DATABASE_PASSWORD --project ID
-  harvest secrets set TLS_KEY --project ID --from key.pem
-  harvest secrets set SESSION_KEY --project ID --generate
-  harvest secrets delete TLS_KEY --project ID`,
+		Example: `  harvest secrets list --project engine
+  harvest secrets set DATABASE_PASSWORD --project engine
+  harvest secrets set TLS_KEY --project engine --from key.pem
+  harvest secrets set SESSION_KEY --project engine --generate
+  harvest secrets delete TLS_KEY --project engine`,
 	}
 	c.AddCommand(p.listSecretsCommand(), p.setSecretCommand(), p.deleteSecretCommand(),
 		p.permitSecretCommand("permit", "Permit that models see the value of a secret (admins)", true),
 		p.permitSecretCommand("forbid", "Forbid again that models see the value of a secret (admins)", false),
 		p.rotateSecretsCommand())
-	return c
-}
-
-// ofProject makes a command about the secrets of a project, which its flag names.
-func (p *program) ofProject(c *cobra.Command, run func(ctx context.Context, api *client.Client, project string, args []string) error) *cobra.Command {
-	var project string
-	c.RunE = func(c *cobra.Command, args []string) error {
-		return p.withClient(func(api *client.Client) error { return run(c.Context(), api, project, args) })
-	}
-	c.Flags().StringVar(&project, "project", "", "id of the project")
-	_ = c.MarkFlagRequired("project") // fails for flags that aren't there alone
 	return c
 }
 
@@ -56,7 +45,7 @@ func (p *program) listSecretsCommand() *cobra.Command {
 			}
 			return p.show(table, list, asJSON)
 		})
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	jsonFlag(c, &asJSON)
 	return c
 }
 

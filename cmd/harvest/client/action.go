@@ -4,23 +4,38 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// Actions lists the newest actions of a project, or without one those of the caller's own
-// turns; with a status, those that have it.
-func (c *Client) Actions(ctx context.Context, projectID string, status domain.ActionStatus) ([]domain.Action, error) {
+// ActionQuery asks for actions.
+type ActionQuery struct {
+	ProjectID string // "": those of the caller's own turns
+	Status    domain.ActionStatus
+	Tool      string
+	Before    string // id of the action after which the page begins; "" for the newest
+	Limit     int    // of the page, from 1
+}
+
+// Actions lists actions, the newest first; next is where the next page begins, "" for none.
+func (c *Client) Actions(ctx context.Context, q ActionQuery) (list []domain.Action, next string, err error) {
 	path := "/actions"
-	if projectID != "" {
-		path = "/projects/" + segment(projectID) + path
+	if q.ProjectID != "" {
+		path = "/projects/" + segment(q.ProjectID) + path
 	}
-	if status != "" {
-		path += "?status=" + url.QueryEscape(string(status))
+	values := url.Values{"limit": {strconv.Itoa(q.Limit)}}
+	for name, value := range map[string]string{"status": string(q.Status), "tool": q.Tool, "cursor": q.Before} {
+		if value != "" {
+			values.Set(name, value)
+		}
 	}
-	var list []domain.Action
-	err := c.fetch(ctx, call{method: http.MethodGet, path: path}, &list)
-	return list, err
+	var page struct {
+		Actions []domain.Action `json:"actions"`
+		Next    string          `json:"next_cursor"`
+	}
+	err = c.fetch(ctx, call{method: http.MethodGet, path: path + "?" + values.Encode()}, &page)
+	return page.Actions, page.Next, err
 }
 
 // Action reads an action.

@@ -166,3 +166,36 @@ func TestAnswerKeepsTheServersWords(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
+
+// A project's feed goes on after the end of a turn, and after each break where it was.
+func TestAFeedIsFollowedOverBreaks(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	var resumed []string
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		resumed = append(resumed, r.URL.Path+" "+r.Header.Get("Last-Event-ID"))
+		w.Header().Set("Content-Type", "text/event-stream")
+		switch calls.Add(1) {
+		case 1:
+			fmt.Fprint(w, "data: {\"type\":\"presence\",\"users\":[]}\n\nid: 2_1:1\ndata: {\"type\":\"done\"}\n\n")
+		case 2:
+			fmt.Fprint(w, "id: 3\ndata: {\"type\":\"suggestions\"}\n\nid: 4\ndata: {\"ty")
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"error":"there is no project","code":"not_found"}`)
+		}
+	})
+	var types []domain.EventType
+	var last error
+	for event, err := range c.FollowProject(context.Background(), "p", "1") {
+		if last = err; err == nil {
+			types = append(types, event.Type)
+		}
+	}
+	if diff := cmp.Diff([]domain.EventType{"presence", "done", "suggestions"}, types); diff != "" || domain.CodeOf(last) != domain.CodeNotFound {
+		t.Errorf("it ends with %v; events (-want +got):\n%s", last, diff)
+	}
+	if diff := cmp.Diff([]string{"/projects/p/events 1", "/projects/p/events 2_1:1", "/projects/p/events 3"}, resumed); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}

@@ -33,9 +33,19 @@ func (e Event) Decode(out any) error {
 // follow gives the events of a stream up to the terminal one. begun is a response that
 // streams already, or nil. A stream that breaks is taken up again after its last event.
 func (c *Client) follow(ctx context.Context, path string, begun *http.Response) iter.Seq2[Event, error] {
+	return c.followFrom(ctx, path, "", begun, domain.EventType.Terminal)
+}
+
+// FollowProject gives all that happens in a project: after an event that was read before, or
+// with "" from now on, and what runs now from its beginning. It ends with an error alone.
+func (c *Client) FollowProject(ctx context.Context, projectID, after string) iter.Seq2[Event, error] {
+	return c.followFrom(ctx, "/projects/"+segment(projectID)+"/events", after, nil, func(domain.EventType) bool { return false })
+}
+
+// followFrom is follow from an event on, up to one that is the last.
+func (c *Client) followFrom(ctx context.Context, path, after string, begun *http.Response, ends func(domain.EventType) bool) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		after := ""
-		for {
+		for after := after; ; {
 			response := begun
 			begun = nil
 			if response == nil {
@@ -45,7 +55,7 @@ func (c *Client) follow(ctx context.Context, path string, begun *http.Response) 
 					return
 				}
 			}
-			last, more := read(response, after, yield)
+			last, more := read(response, after, ends, yield)
 			if !more {
 				return
 			}
@@ -74,7 +84,7 @@ func (c *Client) resume(ctx context.Context, path, after string) (*http.Response
 
 // read yields the events of one connection and gives the id of the last; more is false
 // once the caller or the stream is done.
-func read(response *http.Response, after string, yield func(Event, error) bool) (last string, more bool) {
+func read(response *http.Response, after string, ends func(domain.EventType) bool, yield func(Event, error) bool) (last string, more bool) {
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusNoContent { // everything was read before
 		return after, false
@@ -95,7 +105,7 @@ func read(response *http.Response, after string, yield func(Event, error) bool) 
 		if raw.ID != "" {
 			last = raw.ID
 		}
-		if !yield(Event{ID: raw.ID, Type: kind.Type, Data: raw.Data}, nil) || kind.Type.Terminal() {
+		if !yield(Event{ID: raw.ID, Type: kind.Type, Data: raw.Data}, nil) || ends(kind.Type) {
 			return last, false
 		}
 	}

@@ -21,6 +21,14 @@ type Query struct {
 	Versions       []string `json:"versions,omitempty"`
 	ProviderID     string   `json:"provider_id,omitempty"`
 	Model          string   `json:"model,omitempty"`
+	Attachments    []File   `json:"attachments,omitempty"`
+}
+
+// File is a file that goes with a query.
+type File struct {
+	Name     string `json:"name"`
+	MimeType string `json:"mime_type"`
+	Data     []byte `json:"data"` // in base64
 }
 
 // path is where the query is put.

@@ -34,6 +34,9 @@ type Screen struct {
 	idle   chan struct{}
 }
 
+// Is reports whether a file is a terminal.
+func Is(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
+
 // Open gives a screen on a file; it is fancy where that is a terminal that understands it.
 // plain asks for plain output in any case.
 func Open(file *os.File, plain bool) *Screen {

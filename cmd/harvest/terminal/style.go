@@ -22,7 +22,7 @@ const (
 
 // Style renders text in a style on a fancy screen, and as it is on a plain one.
 func (s *Screen) Style(style Style, text string) string {
-	if !s.fancy || text == "" {
+	if !s.fancy || text == "" || style == "" {
 		return text
 	}
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
@@ -59,6 +59,9 @@ func printable(text string) string {
 		return -1
 	}, text)
 }
+
+// Printable gives a text of several lines without what would change the terminal.
+func Printable(text string) string { return printable(text) }
 
 // bar draws how much of total is done.
 func (s *Screen) bar(done, total int64, width int) string {
