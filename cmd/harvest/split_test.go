@@ -214,7 +214,14 @@ func TestHalvesApart(t *testing.T) {
 func (s split) wantKeysCounted(t *testing.T) {
 	t.Helper()
 	out, code := s.end(t, "worker", "doctor")
-	wantCode(t, exitOK, code, out)
+	for line := range strings.Lines(out) { // the tests share a Temporal: others' runs have keys of their own
+		if strings.HasPrefix(line, "! ") && !strings.Contains(line, "is not here, and ") {
+			t.Errorf("the doctor finds: %s", line)
+		}
+	}
+	if !strings.Contains(out, "is not here, and ") {
+		wantCode(t, exitOK, code, out)
+	}
 	wantParts(t, out, `active key "shared" of [temporal.codec]: 1 open runs or watches and 0 stored values use it`, "process         harvest serve on ")
 }
 
