@@ -107,7 +107,7 @@ func (s *Store) DeleteProject(ctx context.Context, id string) (removed domain.Re
 			return err
 		}
 		if open > 0 {
-			return domain.Errorf(domain.CodeConflict, "%d turns of the project still run; they were asked to stop: try again", open)
+			return domain.Errorf(domain.CodeConflict, "turns that were asked to stop still run: %d; the project goes by itself once they have ended, or delete it again", open)
 		}
 		steps := &pgx.Batch{}
 		for _, part := range dropOrder {
