@@ -181,3 +181,22 @@ func TestPDFsAreRendered(t *testing.T) {
 		t.Error("both versions are one file")
 	}
 }
+
+// Who asks for a PDF that can't be is told what they can do; other faults are ours.
+func TestNoPDF(t *testing.T) {
+	t.Parallel()
+	store, project := shelf(t)
+	artifacts := library.NewArtifacts(store)
+	for fault, code := range map[string]domain.Code{"it took longer than 30s": domain.CodeUnprocessable, "panic: index out of range": domain.CodeInternal} {
+		a, err := artifacts.Create(t.Context(), domain.Artifact{ProjectID: project, Title: "Plan", Kind: domain.ArtifactPDF, Content: "text"}, ada)
+		if err == nil {
+			err = store.SaveRendering(t.Context(), a.ID, 1, domain.Rendered{Fault: fault})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := artifacts.Download(t.Context(), a.ID, 1); domain.CodeOf(err) != code || err == nil {
+			t.Errorf("%s: %v, want code %q", fault, err, code)
+		}
+	}
+}

@@ -49,6 +49,8 @@ func (s *Artifacts) rendered(ctx context.Context, id string, version int) ([]byt
 		switch {
 		case err != nil:
 			return nil, err
+		case out.Fault == tooSlow:
+			return nil, domain.Errorf(domain.CodeUnprocessable, "version %d can't be made a PDF: %s; make its text shorter or plainer", version, out.Fault)
 		case out.Fault != "":
 			return nil, domain.Errorf(domain.CodeInternal, "render artifact %s, version %d: %s", id, version, out.Fault)
 		case out.Body != nil:

@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,6 +17,9 @@ const maxRenderAttempts = 3
 // renderLimit bounds how long one rendering may keep the others waiting. It is shorter than
 // the time after which another process takes one up.
 const renderLimit = 30 * time.Second
+
+// tooSlow is what is kept of a rendering that took longer.
+var tooSlow = "it took longer than " + renderLimit.String()
 
 // ordered wakes the renderer of this process where a version is to be rendered.
 func (s *Artifacts) ordered(a domain.Artifact) {
@@ -74,7 +78,7 @@ func render(ctx context.Context, r domain.Rendering) (out domain.Rendered) {
 			out = domain.Rendered{Fault: fmt.Sprint("panic: ", fault)}
 		}
 	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, renderLimit, fmt.Errorf("it took longer than %s", renderLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, renderLimit, errors.New(tooSlow))
 	defer cancel()
 	body, err := pdf.Render(ctx, pdf.Document{Title: r.Title, Markdown: r.Content, At: r.At})
 	if err != nil {
