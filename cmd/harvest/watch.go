@@ -60,6 +60,9 @@ func (p *program) showFeed(ctx context.Context, api *client.Client, project, aft
 	feed := terminal.NewFeed(screen, titles)
 	for event, err := range api.FollowProject(ctx, project, after) {
 		if ctx.Err() != nil {
+			if screen.Fancy() {
+				screen.Line("") // behind the ^C
+			}
 			return nil
 		}
 		if err == nil {
