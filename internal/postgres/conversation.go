@@ -85,7 +85,8 @@ func scanConversation(row pgx.Row) (c domain.Conversation, err error) {
 	return c, nil
 }
 
-// CreateConversation makes an empty conversation and tells its project of it.
+// CreateConversation makes an empty conversation and tells its project of it. It is a conflict
+// where the project is being deleted.
 func (s *Store) CreateConversation(ctx context.Context, c domain.Conversation) (domain.Conversation, error) {
 	c.ID, c.Title = domain.NewID(), clean(c.Title)
 	err := s.changeNoted(ctx, c.ProjectID, func(tx pgx.Tx) ([]domain.NewEvent, error) {
@@ -94,13 +95,15 @@ func (s *Store) CreateConversation(ctx context.Context, c domain.Conversation) (
 		}
 		return []domain.NewEvent{conversationCreated(c)}, nil
 	})
-	if foreignKeyViolation(err) {
-		return c, domain.NotFound("there is no project %q", c.ProjectID)
-	}
 	return c, failed("create a conversation", err)
 }
 
 func addConversation(ctx context.Context, tx pgx.Tx, c *domain.Conversation) error {
+	if c.ProjectID != "" {
+		if err := shareProject(ctx, tx, c.ProjectID); err != nil {
+			return err
+		}
+	}
 	err := tx.QueryRow(ctx, sqlAddConversation, pgx.NamedArgs{
 		"conversation": c.ID, "user": c.CreatedBy, "project": optional(c.ProjectID), "title": c.Title, "titled": c.Title != "", "head": optional(c.HeadID),
 	}).Scan(&c.CreatedAt, &c.UpdatedAt)

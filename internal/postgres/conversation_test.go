@@ -260,6 +260,16 @@ func TestAProjectIsRemoved(t *testing.T) {
 	}
 	_, _, err = s.CreateTurn(ctx, ask(ada, project, "new"))
 	wantCode(t, "a turn of a project that is being deleted", err, domain.CodeConflict)
+	_, err = s.CreateConversation(ctx, domain.Conversation{ProjectID: project.ID, CreatedBy: ada.ID})
+	wantCode(t, "a conversation of a project that is being deleted", err, domain.CodeConflict)
+	talk, err := s.Conversation(ctx, c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.BranchConversation(ctx, talk, talk.HeadID, domain.Conversation{CreatedBy: ada.ID})
+	wantCode(t, "a branch in a project that is being deleted", err, domain.CodeConflict)
+	_, err = s.CreateConversation(ctx, domain.Conversation{ProjectID: "none", CreatedBy: ada.ID})
+	wantCode(t, "a conversation of no project", err, domain.CodeNotFound)
 	_, err = s.DeleteProject(ctx, project.ID)
 	wantCode(t, "while a turn runs", err, domain.CodeConflict)
 	finish(t, s, domain.TurnEnd{TurnID: running.ID, Status: domain.TurnCanceled, Reason: domain.EndCanceled})

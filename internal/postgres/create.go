@@ -289,21 +289,30 @@ func (n *newTurn) beside(ctx context.Context, tx sender) error {
 	return err
 }
 
+// shareProject keeps a project from being deleted until the transaction ends; it is a conflict
+// where the deletion has begun.
+func shareProject(ctx context.Context, tx querier, id string) error {
+	var deleting bool
+	err := tx.QueryRow(ctx, sqlShareProject, pgx.NamedArgs{"project": id}).Scan(&deleting)
+	switch {
+	case noRows(err):
+		return domain.NotFound("there is no project %q", id)
+	case err != nil:
+		return fmt.Errorf("look at the project: %w", err)
+	case deleting:
+		return domain.Errorf(domain.CodeConflict, "the project is being deleted")
+	}
+	return nil
+}
+
 // announce tells the project that the turn begins: its conversation, where that is new, and
 // the lock.
 func (n *newTurn) announce(ctx context.Context, tx sender, fresh bool) error {
 	if n.req.ProjectID == "" {
 		return nil
 	}
-	var deleting bool
-	err := tx.QueryRow(ctx, sqlShareProject, pgx.NamedArgs{"project": n.req.ProjectID}).Scan(&deleting)
-	switch {
-	case noRows(err):
-		return domain.NotFound("there is no project %q", n.req.ProjectID)
-	case err != nil:
-		return fmt.Errorf("look at the project: %w", err)
-	case deleting:
-		return domain.Errorf(domain.CodeConflict, "the project is being deleted")
+	if err := shareProject(ctx, tx, n.req.ProjectID); err != nil {
+		return err
 	}
 	var events []domain.NewEvent
 	if fresh {
@@ -316,6 +325,7 @@ func (n *newTurn) announce(ctx context.Context, tx sender, fresh bool) error {
 	events = append(events, domain.NewPayload(domain.EventLock, map[string]string{
 		"by": n.userName(), "user_id": n.req.UserID, "conv_id": n.req.ConversationID, "turn_id": n.id,
 	}))
+	var err error
 	n.feedSeq, n.told, err = note(ctx, tx, n.req.ProjectID, events...)
 	return err
 }
