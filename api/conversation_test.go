@@ -141,7 +141,15 @@ func TestAProjectsFeedIsServed(t *testing.T) {
 	if q := f.talks.queries[0]; q.After != "2" || q.Visitor != (domain.Visitor{UserID: domain.OwnerID, Name: domain.OwnerID, ConvID: "c1"}) || q.ProjectID != "p1" {
 		t.Errorf("query %+v", q)
 	}
-	for path, status := range map[string]int{"/projects/p1/events?after=x": 400, "/projects/p1/events?conv=mine": 404, "/projects/none/events": 404} {
+	for _, conv := range []string{"gone", "mine", "hers", "elsewhere"} { // none of the project's
+		if resp, got := f.call(t, "GET", "/projects/p1/events?conv="+conv, ""); resp.StatusCode != 200 || got != want {
+			t.Errorf("with conv=%s: %d %s", conv, resp.StatusCode, got)
+		}
+		if q := f.talks.queries[len(f.talks.queries)-1]; q.Visitor.UserID != domain.OwnerID || q.Visitor.ConvID != "" {
+			t.Errorf("with conv=%s the others are told %+v", conv, q.Visitor)
+		}
+	}
+	for path, status := range map[string]int{"/projects/p1/events?after=x": 400, "/projects/none/events": 404} {
 		if resp, _ := f.call(t, "GET", path, ""); resp.StatusCode != status {
 			t.Errorf("%s: %d", path, resp.StatusCode)
 		}

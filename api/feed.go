@@ -12,7 +12,9 @@ import (
 const usageDays = 30 // the days that a usage covers where none are given
 
 // projectEvents answers GET /projects/:pid/events: all that happens in the project. ?conv= says
-// which conversation the reader looks at, and is told to the others; it leaves nothing out.
+// which conversation the reader looks at, and is told to the others; it leaves nothing out. One
+// that is not there (any more) is told as none: the feed is the project's, and a browser whose
+// EventSource comes back after the deletion would not try again after a refusal.
 func (s *Server) projectEvents(c *gin.Context) {
 	req, err := decode[none](c)
 	if err != nil {
@@ -31,7 +33,10 @@ func (s *Server) projectEvents(c *gin.Context) {
 	}
 	conv := req.query.Get("conv")
 	if conv != "" {
-		if _, err := s.theConversation(c.Request.Context(), req.caller, req.project, conv); err != nil {
+		switch _, err := s.theConversation(c.Request.Context(), req.caller, req.project, conv); {
+		case domain.CodeOf(err) == domain.CodeNotFound:
+			conv = ""
+		case err != nil:
 			s.fail(c, err)
 			return
 		}
