@@ -30,6 +30,7 @@ type owned struct {
 	memory       string
 	artifact     string
 	apiKey       string
+	secret       string // its name
 }
 
 // placeholder gives what a parameter of a path stands for; "" for what belongs to no project.
@@ -54,7 +55,12 @@ func (o owned) placeholder(t *testing.T, path, param string) string {
 				return id
 			}
 		}
-	case "n", "version", "name", "repo":
+	case "name":
+		if strings.HasPrefix(path, "/projects/{pid}/secrets/") {
+			return o.secret
+		}
+		return ""
+	case "n", "version", "repo":
 		return ""
 	}
 	t.Fatalf("what is {%s} of %s? Say so here, and make one in each project", param, path)
@@ -115,6 +121,10 @@ func (r *rig) furnish(t *testing.T, name string) (o owned) {
 	o.skill = r.makes(t, key, under+"/skills", `{"name":"cook","description":"how to cook","content":"# Cook\n\nBoil water."}`)
 	o.memory = r.makes(t, key, under+"/memories", `{"title":"note","content":"Salt the water."}`)
 	o.artifact = r.makes(t, key, under+"/artifacts", `{"title":"plan","kind":"markdown","content":"# Plan"}`)
+	o.secret = strings.ToUpper(name) + "_PASSWORD"
+	if status, text := r.bearer(t, key, http.MethodPost, under+"/secrets", fmt.Sprintf(`{"name":%q,"generate":true}`, o.secret)); status >= 300 {
+		t.Fatalf("save a secret: %d %s", status, text)
+	}
 	o.apiKey = r.makes(t, key, "/auth/keys", `{"name":"another","scopes":["read"]}`)
 	o.conversation, o.message = r.talk(t, key, under)
 	o.personal, o.personalSaid = r.talk(t, key, "")
@@ -238,7 +248,9 @@ func TestIDsOfOtherProjects(t *testing.T) {
 			if status, text := r.bearer(t, red.key, o.method, path, o.body); status != http.StatusNotFound || strings.Contains(text, blue.user) {
 				t.Errorf("%s %s by another's {%s}: %d %s", o.method, o.path, param, status, text)
 			}
-			r.denied(t, red.user, o.method, path)
+			if param != "name" { // what a name is of, its project says: another's is one that nothing has
+				r.denied(t, red.user, o.method, path)
+			}
 		}
 	}
 	if tried < 60 {
@@ -256,7 +268,10 @@ func TestIDsOfOtherProjects(t *testing.T) {
 
 // ofProjects reports whether what a route gives is there without further ado, and ends.
 func ofProjects(o operation) bool {
-	return !slices.ContainsFunc(o.params, func(p string) bool { return p == "n" || p == "repo" || p == "name" }) && !strings.HasSuffix(o.path, "/events") &&
+	named := func(p string) bool {
+		return p == "n" || p == "repo" || p == "name" && !strings.Contains(o.path, "/secrets/")
+	}
+	return !slices.ContainsFunc(o.params, named) && !strings.HasSuffix(o.path, "/events") &&
 		!strings.HasSuffix(o.path, "/search") && !strings.HasPrefix(o.path, "/skills/")
 }
 
