@@ -110,7 +110,7 @@ func (p *program) decideCommand(verb, short string, approved bool) *cobra.Comman
 	if approved {
 		c.Flags().StringVar(&from, "value-from", "", "file with the secret that the action saves, or - for the standard input; asked for on a terminal")
 		c.Flags().BoolVar(&d.Generate, "generate", false, "have the action save a random secret, which nobody sees")
-		c.MarkFlagsMutuallyExclusive("value-from", "generate")
+		exclusive(c, "value-from", "generate")
 	}
 	return c
 }

@@ -13,7 +13,7 @@ import (
 func (p *program) groupsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "groups",
-		Short: "See, make and remove groups: who is in one sees its projects (admins)",
+		Short: "See your groups, and make and remove groups (admins): who is in one sees its projects",
 		Example: `  harvest groups list
   harvest groups create platform --description "Who runs the clusters"
   harvest groups default platform on
@@ -26,10 +26,20 @@ func (p *program) groupsCommand() *cobra.Command {
 func (p *program) listGroupsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List all groups", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List your groups; for admins all there are", Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(func(api *client.Client) error {
+				me, err := api.Me(c.Context())
+				if err != nil {
+					return err
+				}
+				if me.Role != domain.UserAdmin {
+					return p.showMyGroups(c.Context(), api, asJSON)
+				}
 				list, err := api.Groups(c.Context())
+				if domain.CodeOf(err) == domain.CodeForbidden { // by an admin's key that isn't good for this
+					return p.showMyGroups(c.Context(), api, asJSON)
+				}
 				if err != nil {
 					return err
 				}
@@ -43,6 +53,19 @@ func (p *program) listGroupsCommand() *cobra.Command {
 	}
 	jsonFlag(c, &asJSON)
 	return c
+}
+
+// showMyGroups lists what somebody may see who is no admin.
+func (p *program) showMyGroups(ctx context.Context, api *client.Client, asJSON bool) error {
+	list, err := api.MyGroups(ctx)
+	if err != nil {
+		return err
+	}
+	table := listing{head: []string{"id", "name", "description"}, none: "you are in no group; an admin can change that"}
+	for _, g := range list {
+		table.row(g.ID, g.Name, g.Description)
+	}
+	return p.show(table, list, asJSON)
 }
 
 func (p *program) createGroupCommand() *cobra.Command {
@@ -72,7 +95,10 @@ func (p *program) defaultGroupCommand() *cobra.Command {
 				return usageError{fmt.Errorf("%q is neither on nor off", args[1])}
 			}
 			return p.withGroup(c.Context(), args[0], func(api *client.Client, id string) error {
-				return api.SetDefaultGroup(c.Context(), id, args[1] == "on")
+				if err := api.SetDefaultGroup(c.Context(), id, args[1] == "on"); err != nil {
+					return err
+				}
+				return p.did("new people "+map[string]string{"on": "join", "off": "don't join"}[args[1]]+" the group %s", args[0])
 			})
 		},
 	}
@@ -82,7 +108,12 @@ func (p *program) deleteGroupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "delete GROUP", Short: "Remove a group that has no projects", Args: arguments(1, 1, "name a group, by name or id"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.withGroup(c.Context(), args[0], func(api *client.Client, id string) error { return api.DeleteGroup(c.Context(), id) })
+			return p.withGroup(c.Context(), args[0], func(api *client.Client, id string) error {
+				if err := api.DeleteGroup(c.Context(), id); err != nil {
+					return err
+				}
+				return p.did("removed the group %s", args[0])
+			})
 		},
 	}
 }

@@ -129,17 +129,17 @@ func TestSecretsByCommands(t *testing.T) {
 	ada.says(exitOK, "a value of this test\n", []string{"saved PASSWORD, version 1"}, in("secrets", "set", "password")...)
 	ada.says(exitOK, "", []string{"version 2"}, in("secrets", "set", "PASSWORD", "--from", ada.file("value", "another value of it\n"))...)
 	ada.says(exitOK, "", []string{"saved SESSION"}, in("secrets", "set", "SESSION", "--generate")...)
-	ada.says(exitUsage, "", []string{"generate"}, in("secrets", "set", "SESSION", "--generate", "--from", "-")...)
+	ada.says(exitUsage, "", []string{"--from and --generate", "leave out"}, in("secrets", "set", "SESSION", "--generate", "--from", "-")...)
 	ada.says(exitFailed, "", []string{"nowhere"}, in("secrets", "set", "SESSION", "--from", "nowhere")...)
 	ada.says(exitFailed, "a fine value here", []string{"name"}, in("secrets", "set", "1 and 2")...)
-	ada.says(exitOK, "", nil, in("secrets", "permit", "PASSWORD")...)
+	ada.says(exitOK, "", []string{"models may see the value of the secret PASSWORD"}, in("secrets", "permit", "PASSWORD")...)
 	list := ada.says(exitOK, "", []string{"PASSWORD", "see it", "SESSION", "get a handle"}, in("secrets", "list")...)
-	ada.says(exitOK, "", nil, in("secrets", "forbid", "PASSWORD")...)
+	ada.says(exitOK, "", []string{"models get a handle for the value"}, in("secrets", "forbid", "PASSWORD")...)
 	if after := ada.says(exitOK, "", nil, in("secrets", "list")...); strings.Contains(list+after, "value of") || strings.Contains(after, "see it") {
 		t.Errorf("the lists are\n%s\n%s", list, after)
 	}
 	ada.says(exitOK, "", []string{"sealed 0 values anew"}, "secrets", "rotate")
-	ada.says(exitOK, "", nil, in("secrets", "delete", "PASSWORD")...)
+	ada.says(exitOK, "", []string{"removed the secret PASSWORD"}, in("secrets", "delete", "PASSWORD")...)
 	ada.says(exitFailed, "", []string{"there is no secret"}, in("secrets", "delete", "PASSWORD")...)
 	ada.says(exitFailed, "", []string{"there is no project", "harvest projects list"}, "secrets", "list", "--project", "none")
 }

@@ -51,5 +51,15 @@ func (p *program) showJSON(value any) error {
 	return enc.Encode(value)
 }
 
+// did says in a line what a command has changed; what others wrote in it is escaped.
+func (p *program) did(format string, names ...string) error {
+	shown := make([]any, len(names))
+	for i, name := range names {
+		shown[i] = domain.Visible(name)
+	}
+	_, err := fmt.Fprintf(p.errs, format+"\n", shown...)
+	return err
+}
+
 // when gives a time of a list, to the second, where the reader is.
 func when(t time.Time) string { return t.Local().Format(time.DateTime) }

@@ -53,8 +53,8 @@ asks them for its setup token, put that into HARVEST_SETUP_TOKEN.`,
 	c.Flags().BoolVar(&o.browser, "browser", false, "sign in in a browser, by a provider")
 	c.Flags().BoolVar(&o.key, "key", false, "give an API key instead of a password")
 	c.Flags().IntVar(&o.days, "days", 90, "how long the key is good; 0 for ever")
-	c.MarkFlagsMutuallyExclusive("email", "browser", "key")
-	c.MarkFlagsMutuallyExclusive("register", "browser", "key")
+	exclusive(c, "email", "browser", "key")
+	exclusive(c, "register", "browser", "key")
 	return c
 }
 
@@ -151,22 +151,17 @@ func (p *program) keyByPassword(ctx context.Context, api *client.Client, in *buf
 			return login{}, err
 		}
 	}
-	password, err := p.secret(in, "Password: ")
-	if err != nil {
-		return login{}, err
-	}
 	if !o.register {
-		made, err := api.KeyByPassword(ctx, o.email, password, wanted)
-		return login{Key: made.Key, ID: made.ID}, err
-	}
-	if term.IsTerminal(int(p.in.Fd())) {
-		again, err := p.secret(in, "Password again: ")
+		password, err := p.secret(in, "Password: ")
 		if err != nil {
 			return login{}, err
 		}
-		if again != password {
-			return login{}, domain.Errorf(domain.CodeInvalid, "the two passwords differ")
-		}
+		made, err := api.KeyByPassword(ctx, o.email, password, wanted)
+		return login{Key: made.Key, ID: made.ID}, err
+	}
+	password, err := p.newSecret(in, "Password")
+	if err != nil {
+		return login{}, err
 	}
 	setup, _ := p.env(setupVariable)
 	made, err := api.Register(ctx, client.Registration{Email: o.email, Name: o.name, Password: password, SetupToken: setup}, wanted)
@@ -197,6 +192,20 @@ func (p *program) secret(in *bufio.Reader, prompt string) (string, error) {
 		return "", fmt.Errorf("read the %s: %w", strings.TrimSuffix(prompt, ": "), err)
 	}
 	return string(text), nil
+}
+
+// newSecret asks for a line that does not show on a terminal, and there twice: nobody sees a
+// slip of the fingers.
+func (p *program) newSecret(in *bufio.Reader, what string) (string, error) {
+	text, err := p.secret(in, what+": ")
+	if err != nil || !term.IsTerminal(int(p.in.Fd())) {
+		return text, err
+	}
+	again, err := p.secret(in, what+" again: ")
+	if err == nil && again != text {
+		err = domain.Errorf(domain.CodeInvalid, "what was typed first and then differ; nothing was changed, try again")
+	}
+	return text, err
 }
 
 func (p *program) logoutCommand() *cobra.Command {
@@ -244,7 +253,10 @@ func (p *program) logout(ctx context.Context, address string) error {
 	if kept.Current == base {
 		kept.Current = ""
 	}
-	return kept.write(file)
+	if err := kept.write(file); err != nil {
+		return err
+	}
+	return p.did("logged out of %s", base)
 }
 
 // serverAddress checks and trims the address of a server.

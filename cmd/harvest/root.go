@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -79,7 +80,7 @@ Try it:  harvest demo`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := errors.Join(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil { // else cobra does, and its errors look like any other
+			if err := c.ValidateRequiredFlags(); err != nil { // else cobra does, and its errors look like any other
 				return usageError{err}
 			}
 			return nil
@@ -117,6 +118,26 @@ func arguments(least, most int, remedy string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || most >= 0 && len(args) > most {
 			return usageError{errors.New(remedy)}
+		}
+		return nil
+	}
+}
+
+// exclusive makes sure that of these flags of a command one at the most is given.
+func exclusive(c *cobra.Command, flags ...string) {
+	before := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		var given []string
+		for _, flag := range flags {
+			if c.Flags().Changed(flag) {
+				given = append(given, "--"+flag)
+			}
+		}
+		if len(given) > 1 {
+			return usageError{fmt.Errorf("%s can't be given together: leave out all but one", strings.Join(given, " and "))}
+		}
+		if before != nil {
+			return before(c, args)
 		}
 		return nil
 	}

@@ -13,11 +13,11 @@ import (
 )
 
 // secretValue reads the value of a secret: from a file, from the standard input ("-", or where
-// that is no terminal), or asks for it on the terminal, where it does not show. The end of a
+// that is no terminal), or asks for it on the terminal, where it does not show, twice. The end of a
 // value's only line is not part of it; a text of several lines is taken as it is.
 func (p *program) secretValue(from string) (domain.SecretValue, error) {
 	if from == "" && term.IsTerminal(int(p.in.Fd())) {
-		text, err := p.secret(bufio.NewReader(p.in), "Value: ")
+		text, err := p.newSecret(bufio.NewReader(p.in), "Value")
 		return checkedValue(text, err)
 	}
 	in := io.Reader(p.in)

@@ -69,21 +69,27 @@ func (p *program) setSecretCommand() *cobra.Command {
 		})
 	c.Flags().StringVar(&from, "from", "", "file with the value, or - for the standard input; asked for on a terminal")
 	c.Flags().BoolVar(&generate, "generate", false, "save a random value, which nobody sees")
-	c.MarkFlagsMutuallyExclusive("from", "generate")
+	exclusive(c, "from", "generate")
 	return c
 }
 
 func (p *program) deleteSecretCommand() *cobra.Command {
 	return p.ofProject(&cobra.Command{Use: "delete NAME", Short: "Remove a secret with all its versions", Args: arguments(1, 1, "name one secret")},
 		func(ctx context.Context, api *client.Client, project string, args []string) error {
-			return api.DeleteSecret(ctx, project, args[0])
+			if err := api.DeleteSecret(ctx, project, args[0]); err != nil {
+				return err
+			}
+			return p.did("removed the secret %s with all its versions", args[0])
 		})
 }
 
 func (p *program) permitSecretCommand(verb, short string, revealable bool) *cobra.Command {
 	return p.ofProject(&cobra.Command{Use: verb + " NAME", Short: short, Args: arguments(1, 1, "name one secret")},
 		func(ctx context.Context, api *client.Client, project string, args []string) error {
-			return api.PermitSecret(ctx, project, args[0], revealable)
+			if err := api.PermitSecret(ctx, project, args[0], revealable); err != nil {
+				return err
+			}
+			return p.did("models "+map[bool]string{true: "may see", false: "get a handle for"}[revealable]+" the value of the secret %s now", args[0])
 		})
 }
 

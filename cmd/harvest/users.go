@@ -78,7 +78,10 @@ func (p *program) roleCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return api.SetRole(c.Context(), id, domain.UserRole(args[1]))
+				if err := api.SetRole(c.Context(), id, domain.UserRole(args[1])); err != nil {
+					return err
+				}
+				return p.did("%s is "+map[bool]string{true: "an admin", false: "no admin"}[args[1] == string(domain.UserAdmin)]+" now", args[0])
 			})
 		},
 	}
@@ -93,7 +96,10 @@ func (p *program) disableCommand(verb, short string, disabled bool) *cobra.Comma
 				if err != nil {
 					return err
 				}
-				return api.SetDisabled(c.Context(), id, disabled)
+				if err := api.SetDisabled(c.Context(), id, disabled); err != nil {
+					return err
+				}
+				return p.did("%s is "+map[bool]string{true: "shut out", false: "let in"}[disabled]+" now", args[0])
 			})
 		},
 	}
@@ -121,7 +127,13 @@ func (p *program) memberCommand() *cobra.Command {
 					}
 					groups = append(groups, group)
 				}
-				return api.SetGroups(c.Context(), id, groups)
+				if err := api.SetGroups(c.Context(), id, groups); err != nil {
+					return err
+				}
+				if none {
+					return p.did("%s is in no group now", args[0])
+				}
+				return p.did("%s is in %s now, and in no other group", args[0], strings.Join(args[1:], ", "))
 			})
 		},
 	}

@@ -72,13 +72,17 @@ func TestATeamSetsItselfUpByCommands(t *testing.T) {
 	if _, said := grace.run(exitFailed, "", "users", "list"); !strings.Contains(said, "only admins") {
 		t.Errorf("who is no admin is told %q", said)
 	}
+	if out, _ := grace.run(exitOK, "", "groups", "list"); !strings.Contains(out, "everyone") || strings.Contains(out, "NEW PEOPLE") {
+		t.Errorf("groups, for who is no admin:\n%s", out)
+	}
+	grace.says(exitFailed, "", []string{"there is no group", "harvest groups list"}, "projects", "create", "x", "--group", "secret")
 	id, _ := ada.run(exitOK, "", "groups", "create", "platform", "--description", "who runs the clusters")
 	ada.run(exitUsage, "", "users", "groups", "Grace@example.com")
 	ada.run(exitUsage, "", "users", "groups", "Grace@example.com", "everyone", "--none")
-	ada.run(exitOK, "", "users", "groups", "Grace@example.com", "--none")
-	ada.run(exitOK, "", "users", "groups", "Grace@example.com", "platform", "everyone")
-	ada.run(exitOK, "", "users", "role", "grace@example.com", "admin")
-	ada.run(exitOK, "", "groups", "default", "platform", "on")
+	ada.says(exitOK, "", []string{"Grace@example.com is in no group now"}, "users", "groups", "Grace@example.com", "--none")
+	ada.says(exitOK, "", []string{"is in platform, everyone now"}, "users", "groups", "Grace@example.com", "platform", "everyone")
+	ada.says(exitOK, "", []string{"is an admin now"}, "users", "role", "grace@example.com", "admin")
+	ada.says(exitOK, "", []string{"new people join the group platform"}, "groups", "default", "platform", "on")
 	ada.run(exitUsage, "", "groups", "default", "platform", "maybe")
 	ada.run(exitFailed, "", "users", "role", "grace@example.com", "king")
 	ada.run(exitFailed, "", "users", "role", "nobody@example.com", "admin")
@@ -102,9 +106,9 @@ func TestATeamSetsItselfUpByCommands(t *testing.T) {
 	if out, _ = ada.run(exitOK, "", "audit", "--outcome", "denied"); !strings.Contains(out, "GET /admin/users") || !strings.Contains(out, "Grace") {
 		t.Errorf("what was denied:\n%s", out)
 	}
-	ada.run(exitOK, "", "groups", "delete", "platform")
+	ada.says(exitOK, "", []string{"removed the group platform"}, "groups", "delete", "platform")
 
-	ada.run(exitOK, "", "users", "disable", "grace@example.com")
+	ada.says(exitOK, "", []string{"is shut out now"}, "users", "disable", "grace@example.com")
 	if _, said := grace.run(exitFailed, "", "users", "list"); !strings.Contains(said, "key") {
 		t.Errorf("by the key of who is disabled: %s", said)
 	}
