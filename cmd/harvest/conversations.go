@@ -1,26 +1,33 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 func (p *program) conversationsCommand() *cobra.Command {
 	var project string
 	c := &cobra.Command{
 		Use:   "conversations",
-		Short: "See, make and export conversations: your own, or a project's",
+		Short: "See, search, make and export conversations: your own, or a project's",
 		Example: `  harvest conversations list --project engine
+  harvest conversations show storage --project engine
+  harvest conversations search --project engine '"event log" -partition'
   harvest conversations create --project engine "Storage of turns"
   harvest conversations export ID --project engine > storage.md
   harvest conversations export ID --project engine --format json`,
 	}
 	c.PersistentFlags().StringVar(&project, "project", "", "name or id of a project (default: your own conversations)")
-	c.AddCommand(p.listConversationsCommand(&project), p.createConversationCommand(&project), p.exportConversationCommand(&project))
+	c.AddCommand(p.listConversationsCommand(&project), p.showConversationCommand(&project), p.searchConversationsCommand(&project),
+		p.createConversationCommand(&project), p.exportConversationCommand(&project))
 	return c
 }
 
@@ -47,6 +54,85 @@ func (p *program) listConversationsCommand(project *string) *cobra.Command {
 		},
 	}
 	jsonFlag(c, &asJSON)
+	return c
+}
+
+func (p *program) showConversationCommand(project *string) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "show [ID|NAME]", Short: "Show who said and did what in a conversation (default: the one changed last)",
+		Args: arguments(0, 1, "name one conversation, by its id or title, or none for the one changed last"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				in, err := projectID(c.Context(), api, *project)
+				if err != nil {
+					return err
+				}
+				id, err := conversationNamed(c.Context(), api, in, strings.Join(args, ""))
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					whole, err := api.Conversation(c.Context(), in, id)
+					if err != nil {
+						return err
+					}
+					return p.showJSON(whole)
+				}
+				var text bytes.Buffer
+				if err := api.ExportConversation(c.Context(), in, id, "markdown", &text); err != nil {
+					return err
+				}
+				return p.showText(text.String())
+			})
+		},
+	}
+	jsonFlag(c, &asJSON)
+	return c
+}
+
+// conversationNamed gives the id of the conversation of that id, or of that title where only
+// one has it; of the one changed last for "".
+func conversationNamed(ctx context.Context, api *client.Client, projectID, name string) (string, error) {
+	list, err := api.Conversations(ctx, projectID)
+	switch {
+	case err != nil:
+		return "", err
+	case name != "":
+		return pick(entries(list, func(c domain.Conversation) entry { return entry{c.ID, c.Title} }), "conversation", name)
+	case len(list) == 0:
+		return "", domain.NotFound("there are no conversations; those of a project are seen with --project")
+	}
+	return list[0].ID, nil
+}
+
+func (p *program) searchConversationsCommand(project *string) *cobra.Command {
+	var asJSON bool
+	var limit int
+	c := &cobra.Command{
+		Use: "search TEXT", Short: "Look for words in titles and messages", Args: arguments(1, -1, "say what to look for"),
+		Long: "Looks for words in titles and messages. Words in double quotes belong together, and one with a minus\nmust not be there; put all of it in quotes for the shell.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				in, err := projectID(c.Context(), api, *project)
+				if err != nil {
+					return err
+				}
+				found, err := api.SearchConversations(c.Context(), in, strings.Join(args, " "), limit)
+				if err != nil {
+					return err
+				}
+				table := listing{head: []string{"id", "said", "by", "title", "words"}, none: "nothing was found"}
+				for _, x := range found.Results {
+					by := map[domain.Role]string{domain.RoleUser: "a person", domain.RoleAssistant: "Harvest"}[x.Role]
+					table.row(x.ConversationID, when(x.At), by, x.Title, strings.Join(strings.Fields(x.Excerpt), " "))
+				}
+				return p.show(table, found, asJSON)
+			})
+		},
+	}
+	jsonFlag(c, &asJSON)
+	c.Flags().IntVar(&limit, "limit", 50, "how many to show at the most, up to 200")
 	return c
 }
 

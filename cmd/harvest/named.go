@@ -54,7 +54,7 @@ func entries[T any](list []T, of func(T) entry) []entry {
 // listedBy says by which command everything of a kind is listed.
 var listedBy = map[string]string{
 	"project": "harvest projects list", "group": "harvest groups list", "skill": "harvest skills list",
-	"artifact": "harvest artifacts list", "memory": "harvest memories list",
+	"artifact": "harvest artifacts list", "memory": "harvest memories list", "conversation": "harvest conversations list",
 }
 
 // pick gives the id of the entry of that id, or of that name where only one has it.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +19,12 @@ func (p *program) projectsCommand() *cobra.Command {
 		Example: `  harvest projects list
   harvest projects create engine --group platform
   harvest projects show engine
+  harvest projects usage engine --from 2026-11-01
   harvest projects move engine research
   harvest projects delete engine
   harvest ask "Where are turns stored?" --project engine --conversation storage`,
 	}
-	c.AddCommand(p.listProjectsCommand(), p.createProjectCommand(), p.showProjectCommand(), p.moveProjectCommand(), p.deleteProjectCommand())
+	c.AddCommand(p.listProjectsCommand(), p.createProjectCommand(), p.showProjectCommand(), p.projectUsageCommand(), p.moveProjectCommand(), p.deleteProjectCommand())
 	return c
 }
 
@@ -85,6 +88,50 @@ func (p *program) showProjectCommand() *cobra.Command {
 	}
 }
 
+func (p *program) projectUsageCommand() *cobra.Command {
+	var from, to string
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "usage PROJECT", Short: "Show what a project's turns took, by day, person and model", Args: arguments(1, 1, "name a project, by name or id"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(func(api *client.Client) error {
+				project, err := projectNamed(c.Context(), api, args[0])
+				if err != nil {
+					return err
+				}
+				sums, err := api.Usage(c.Context(), project.ID, from, to)
+				if err != nil {
+					return err
+				}
+				return p.show(usageTable(sums), sums, asJSON)
+			})
+		},
+	}
+	jsonFlag(c, &asJSON)
+	c.Flags().StringVar(&from, "from", "", "first day, as 2026-11-30 (UTC; default: 29 days before the last)")
+	c.Flags().StringVar(&to, "to", "", "last day (UTC; default: today)")
+	return c
+}
+
+func usageTable(sums domain.ProjectUsage) listing {
+	table := listing{head: []string{"by", "", "turns", "input tokens", "of them cached", "output tokens", "cost"},
+		none: fmt.Sprintf("no turns from %s to %s", sums.From, sums.To)}
+	if sums.Total.Turns == 0 {
+		return table
+	}
+	count := func(n int64) string { return strconv.FormatInt(n, 10) }
+	for _, part := range []struct {
+		by   string
+		rows []domain.UsageRow
+	}{{"day", sums.Days}, {"person", sums.People}, {"model", sums.Models}, {"all", []domain.UsageRow{sums.Total}}} {
+		for _, r := range part.rows {
+			table.row(part.by, cmp.Or(r.Name, r.Key), count(r.Turns), count(r.InputTokens), count(r.CachedInputTokens), count(r.OutputTokens),
+				strconv.FormatFloat(r.Cost, 'f', 4, 64))
+		}
+	}
+	return table
+}
+
 func (p *program) moveProjectCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "move PROJECT GROUP", Short: "Give a project to another group, whose people alone see it then (admins)",
@@ -99,7 +146,10 @@ func (p *program) moveProjectCommand() *cobra.Command {
 				if err == nil {
 					err = api.MoveProject(c.Context(), project.ID, group)
 				}
-				return err
+				if err != nil {
+					return err
+				}
+				return p.did("the project %s belongs to the group %s now", project.Name, args[1])
 			})
 		},
 	}
@@ -131,7 +181,7 @@ func myGroup(ctx context.Context, api *client.Client, name string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	return pick(entries(groups, func(g domain.Group) entry { return entry{g.ID, g.Name} }), "group", name)
+	return pick(entries(groups, func(g client.MyGroup) entry { return entry{g.ID, g.Name} }), "group", name)
 }
 
 // projectNamed gives the project of that id, or of that name where only one has it.

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 func TestATeamUsesProjectsByCommands(t *testing.T) {
@@ -39,8 +42,9 @@ func TestATeamUsesProjectsByCommands(t *testing.T) {
 	if text, _ := ada.run(exitOK, "", "conversations", "export", made, "--project", "engine"); !strings.Contains(text, "Where are turns stored?") || !strings.Contains(text, "In turns.") {
 		t.Errorf("export after the turn: %s", text)
 	}
+	lookBack(ada, made)
 	ada.run(exitOK, "", "groups", "create", "motors")
-	ada.run(exitOK, "", "projects", "move", "engine", "motors")
+	ada.says(exitOK, "", []string{"the project engine belongs to the group motors now"}, "projects", "move", "engine", "motors")
 	if shown, _ := ada.run(exitOK, "", "projects", "show", "engine"); !strings.Contains(shown, `"group_name": "motors"`) {
 		t.Errorf("moved: %s", shown)
 	}
@@ -52,4 +56,36 @@ func TestATeamUsesProjectsByCommands(t *testing.T) {
 		t.Errorf("deleted: %s", said)
 	}
 	ada.run(exitFailed, "", "projects", "show", "engine")
+}
+
+// lookBack sees what was said in a conversation, and what it took.
+func lookBack(ada *teamProgram, conversation string) {
+	ada.t.Helper()
+	for _, name := range []string{conversation, "Storage of turns"} {
+		ada.says(exitOK, "", []string{"# Storage of turns", "Where are turns stored?", "Harvest", "In turns."}, in("conversations", "show", name)...)
+	}
+	ada.says(exitOK, "", []string{"And runs?"}, in("conversations", "show")...)
+	ada.says(exitFailed, "", []string{"there is no conversation", "harvest conversations list"}, in("conversations", "show", "nothing")...)
+	ada.says(exitFailed, "", []string{"there are no conversations", "--project"}, "conversations", "show")
+	var whole struct {
+		ID       string            `json:"id"`
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if out := ada.says(exitOK, "", nil, in("conversations", "show", conversation, "--json")...); json.Unmarshal([]byte(out), &whole) != nil || whole.ID != conversation || len(whole.Messages) != 2 {
+		ada.t.Errorf("as JSON: %s", out)
+	}
+	if out := ada.says(exitOK, "", []string{conversation, "Storage of turns"}, in("conversations", "search", "turns", "stored")...); strings.Count(out, "\n") != 1 {
+		ada.t.Errorf("found:\n%s", out)
+	}
+	ada.says(exitOK, "", []string{`"conversation_id": "` + conversation}, in("conversations", "search", "stored", "--json")...)
+	ada.says(exitOK, "", []string{"nothing was found"}, in("conversations", "search", "elsewhere")...)
+	ada.says(exitUsage, "", []string{"look for"}, in("conversations", "search")...)
+
+	var sums domain.ProjectUsage
+	if out := ada.says(exitOK, "", nil, "projects", "usage", "engine", "--json"); json.Unmarshal([]byte(out), &sums) != nil || sums.Total.Turns != 2 {
+		ada.t.Errorf("usage as JSON: %s", out)
+	}
+	ada.says(exitOK, "", []string{"BY", "OUTPUT TOKENS", "day     " + sums.To, "person  ", "model   s", "all     "}, "projects", "usage", "engine")
+	ada.says(exitOK, "", []string{"no turns from 2020-01-01 to 2020-01-02"}, "projects", "usage", "engine", "--from", "2020-01-01", "--to", "2020-01-02")
+	ada.says(exitFailed, "", []string{"is not a day"}, "projects", "usage", "engine", "--from", "yesterday")
 }

@@ -2,8 +2,11 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -45,9 +48,16 @@ func (c *Client) DeleteProject(ctx context.Context, id string) (RemovedProject, 
 	return answer.Removed, err
 }
 
-// MyGroups lists the groups of the caller, whose projects it may make.
-func (c *Client) MyGroups(ctx context.Context) ([]domain.Group, error) {
-	var list []domain.Group
+// MyGroup is a group as its people see it.
+type MyGroup struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// MyGroups lists the groups of the caller, whose projects it may make; of admins all.
+func (c *Client) MyGroups(ctx context.Context) ([]MyGroup, error) {
+	var list []MyGroup
 	err := c.fetch(ctx, call{method: http.MethodGet, path: "/groups"}, &list)
 	return list, err
 }
@@ -83,4 +93,39 @@ func (c *Client) ExportConversation(ctx context.Context, projectID, id, format s
 	defer response.Body.Close()
 	_, err = io.Copy(out, response.Body)
 	return err
+}
+
+// Conversation gives a conversation with its messages, as the API gives it.
+func (c *Client) Conversation(ctx context.Context, projectID, id string) (json.RawMessage, error) {
+	var whole json.RawMessage
+	err := c.fetch(ctx, call{method: http.MethodGet, path: conversations(projectID) + "/" + segment(id)}, &whole)
+	return whole, err
+}
+
+// Search is what was found in conversations, the best first.
+type Search struct {
+	Results []domain.Found `json:"results"`
+}
+
+// SearchConversations looks for words in the titles and messages of a project's conversations,
+// or without one the caller's own.
+func (c *Client) SearchConversations(ctx context.Context, projectID, words string, limit int) (Search, error) {
+	var found Search
+	query := url.Values{"q": {words}, "limit": {strconv.Itoa(limit)}}
+	err := c.fetch(ctx, call{method: http.MethodGet, path: conversations(projectID) + "/search?" + query.Encode()}, &found)
+	return found, err
+}
+
+// Usage sums up what a project's turns took, from one day (2026-11-30, UTC) to another, both
+// included; "" leaves the server's choice.
+func (c *Client) Usage(ctx context.Context, projectID, from, to string) (domain.ProjectUsage, error) {
+	var sums domain.ProjectUsage
+	query := url.Values{}
+	for name, day := range map[string]string{"from": from, "to": to} {
+		if day != "" {
+			query.Set(name, day)
+		}
+	}
+	err := c.fetch(ctx, call{method: http.MethodGet, path: "/projects/" + segment(projectID) + "/usage?" + query.Encode()}, &sums)
+	return sums, err
 }
