@@ -109,7 +109,7 @@ func FuzzScrub(f *testing.F) {
 	f.Add("p<a>&\"ss'w\\or/d", "x")
 	f.Fuzz(func(t *testing.T, value, around string) {
 		if len(strings.TrimSpace(value)) < 8 || strings.Contains(value, "secret") {
-			t.Skip()
+			return // no value that can be kept, or the mark itself
 		}
 		got := secrets.NewScrubber(map[string]string{"K": value}).Scrub(around + value + around)
 		if strings.Contains(strings.ReplaceAll(got, "[secret K]", "\x00"), strings.TrimSpace(value)) {

@@ -187,6 +187,17 @@ func (c *Client) again(ctx context.Context, k call) (*http.Response, error) {
 // fetch makes the call and decodes the answer into out.
 func (c *Client) fetch(ctx context.Context, k call, out any) error {
 	response, err := c.again(ctx, k)
+	return decode(k, response, err, out)
+}
+
+// once makes a call that must not be repeated, and decodes the answer into out.
+func (c *Client) once(ctx context.Context, k call, out any) error {
+	response, err := c.do(ctx, k)
+	return decode(k, response, err, out)
+}
+
+// decode reads the answer of a call, unless it has failed.
+func decode(k call, response *http.Response, err error, out any) error {
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (c *Client) Groups(ctx context.Context) ([]domain.Group, error) {
 // CreateGroup makes a group.
 func (c *Client) CreateGroup(ctx context.Context, name, description string) (domain.Group, error) {
 	var g domain.Group
-	err := c.fetch(ctx, call{method: http.MethodPost, path: "/admin/groups", body: map[string]string{"name": name, "description": description}}, &g)
+	err := c.once(ctx, call{method: http.MethodPost, path: "/admin/groups", body: map[string]string{"name": name, "description": description}}, &g)
 	return g, err
 }
 

@@ -2,8 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -52,17 +50,4 @@ func (c *Client) RotateSecrets(ctx context.Context) (domain.Resealed, error) {
 	var done domain.Resealed
 	err := c.once(ctx, call{method: http.MethodPost, path: "/admin/secrets/rotate"}, &done)
 	return done, err
-}
-
-// once makes a call that is not repeated, and decodes its answer.
-func (c *Client) once(ctx context.Context, k call, out any) error {
-	response, err := c.do(ctx, k)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(out); err != nil {
-		return fmt.Errorf("read the answer of %s: %w", k.path, err)
-	}
-	return nil
 }
