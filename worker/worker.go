@@ -131,7 +131,7 @@ func options(c Config, class queueClass) sdkworker.Options {
 		MaxConcurrentLocalActivityExecutionSize: 64,
 		MaxConcurrentWorkflowTaskExecutionSize:  64,
 		MaxConcurrentActivityTaskPollers:        class.pollers,
-		MaxConcurrentWorkflowTaskPollers:        class.pollers,
+		WorkflowTaskPollerBehavior:              WorkflowPollers(class.pollers),
 		MaxHeartbeatThrottleInterval:            heartbeatThrottle,
 		DefaultHeartbeatThrottleInterval:        heartbeatThrottle,
 		WorkerStopTimeout:                       stopTime,
@@ -141,6 +141,17 @@ func options(c Config, class queueClass) sdkworker.Options {
 		Interceptors:                            []interceptor.WorkerInterceptor{&guard{log: c.Log, drain: drainTime, finish: finishTime}},
 		OnFatalError:                            c.OnFatal,
 	}
+}
+
+// WorkflowPollers gives pollers for workflow tasks, some for the queue and as many for the
+// worker's own sticky one. By the SDK's simple behavior each poller picks one of the two, and while
+// the sticky queue is said to have a backlog all pick that: when its tasks have timed out and
+// wait in the other queue, nobody polls that one until the long polls end, a minute later.
+func WorkflowPollers(n int) sdkworker.PollerBehavior {
+	half := max(1, n/2)
+	return sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{
+		InitialNumberOfPollers: half, MinimumNumberOfPollers: half, MaximumNumberOfPollers: n,
+	})
 }
 
 // Start begins to poll and returns.

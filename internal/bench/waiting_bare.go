@@ -54,7 +54,7 @@ func workBare(o apartOrder) (b *bareWorker, err error) {
 	act := func(context.Context) error { b.done.Add(1); return nil }
 	for _, queue := range []string{o.Queues.Turns, o.Queues.Tools} {
 		w := sdkworker.New(b.client, queue, sdkworker.Options{
-			MaxConcurrentActivityTaskPollers: 32, MaxConcurrentWorkflowTaskPollers: 32,
+			MaxConcurrentActivityTaskPollers: 32, WorkflowTaskPollerBehavior: worker.WorkflowPollers(32),
 			MaxConcurrentWorkflowTaskExecutionSize: 64, MaxConcurrentActivityExecutionSize: 64,
 			DisableWorkflowWorker: queue != o.Queues.Turns,
 		})
