@@ -45,8 +45,10 @@ func scrubBlock(scrub scrub, b domain.Block) domain.Block {
 	if len(b.Input) > 0 {
 		b.Input = scrubJSON(scrub, b.Input)
 	}
-	if b.Document != nil && scrub(b.Document.Text) != b.Document.Text { // the file itself can't be scrubbed
-		return domain.Block{Type: domain.BlockText, Text: fmt.Sprintf(textAlone, b.Name, scrub(b.Document.Text))}
+	if b.Document != nil {
+		if text := scrub(b.Document.Text); text != b.Document.Text { // the file itself can't be scrubbed
+			return domain.Block{Type: domain.BlockText, Text: fmt.Sprintf(textAlone, b.Name, text)}
+		}
 	}
 	if b.Type != domain.BlockMedia || len(b.Data) == 0 {
 		return b

@@ -2,9 +2,6 @@ package postgres
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -76,11 +73,9 @@ func (s *Store) DecideDevice(ctx context.Context, d domain.DeviceDecision) error
 // which is not kept. Until somebody decides the text is "". Errors: forbidden where it was
 // refused, not_found.
 func (s *Store) RedeemDevice(ctx context.Context, hash []byte) (key domain.APIKey, text string, err error) {
-	text = keyMark + strings.ToLower(rand.Text())
-	sum := sha256.Sum256([]byte(text))
-	key, err = scanKey(s.pool.QueryRow(ctx, sqlRedeemDevice, pgx.NamedArgs{
-		"hash": hash, "key": domain.NewID(), "prefix": text[:keyPrefix], "key_hash": sum[:],
-	}))
+	text, args := newKey()
+	args["hash"] = hash
+	key, err = scanKey(s.pool.QueryRow(ctx, sqlRedeemDevice, args))
 	if err == nil {
 		return key, text, nil
 	}

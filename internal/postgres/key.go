@@ -22,7 +22,7 @@ const (
 var (
 	sqlNewKey = statement("new API key", `
 insert into api_keys (id, user_id, name, prefix, hash, scopes, expires_at)
-values (@key, @user, @name, @prefix, @hash, @scopes, @expires) returning `+keyFields)
+values (@key, @user, @name, @prefix, @key_hash, @scopes, @expires) returning `+keyFields)
 
 	sqlKeys = statement("list API keys", `select `+keyFields+` from api_keys where user_id = @user order by created_at, id`)
 
@@ -42,13 +42,17 @@ where k.hash = @hash and (k.expires_at is null or k.expires_at > now()) and u.di
 
 // CreateKey makes an API key, and gives it with its text, which is not kept.
 func (s *Store) CreateKey(ctx context.Context, n domain.NewAPIKey) (key domain.APIKey, text string, err error) {
+	text, args := newKey()
+	args["user"], args["name"], args["scopes"], args["expires"] = n.UserID, n.Name, n.Scopes, n.ExpiresAt
+	key, err = scanKey(s.pool.QueryRow(ctx, sqlNewKey, args))
+	return key, text, failed("create an API key", err)
+}
+
+// newKey makes the text of a key, and what is kept of it.
+func newKey() (text string, kept pgx.NamedArgs) {
 	text = keyMark + strings.ToLower(rand.Text())
 	sum := sha256.Sum256([]byte(text))
-	key, err = scanKey(s.pool.QueryRow(ctx, sqlNewKey, pgx.NamedArgs{
-		"key": domain.NewID(), "user": n.UserID, "name": n.Name, "prefix": text[:keyPrefix], "hash": sum[:],
-		"scopes": n.Scopes, "expires": n.ExpiresAt,
-	}))
-	return key, text, failed("create an API key", err)
+	return text, pgx.NamedArgs{"key": domain.NewID(), "prefix": text[:keyPrefix], "key_hash": sum[:]}
 }
 
 // Keys lists a person's keys, the oldest first; those that have expired too.
