@@ -27,11 +27,11 @@ var rules = []rule{
 	{room: "internal/flow", others: temporal},
 	{room: "workflows", own: []string{"internal/domain", "internal/flow"}, others: temporal, stdlib: outside},
 	{room: "activities", own: []string{"internal/domain", "internal/flow", "internal/graph", "workflows", "tools", "prompts"}, others: append([]string{"github.com/rs/zerolog"}, temporal...), exactOwn: true},
-	{room: "tools", own: []string{"internal/domain", "internal/graph"}, others: []string{"github.com/pmezard/go-difflib"}, exactOwn: true},
+	{room: "tools", own: []string{"internal/domain", "internal/graph", "internal/shellpolicy"}, others: []string{"github.com/pmezard/go-difflib"}, exactOwn: true},
 	{room: "prompts"},
 	{room: "worker", own: []string{"internal/domain", "internal/flow", "internal/obs", "workflows", "activities"}, others: []string{"*"}},
-	{room: "api", own: []string{"internal/domain", "internal/engine", "internal/graph", "internal/obs", "internal/sse"}, others: []string{
-		"github.com/gin-gonic/gin", "github.com/rs/zerolog", "github.com/getkin/kin-openapi", "golang.org/x/sync",
+	{room: "api", own: []string{"internal/domain", "internal/agentwire", "internal/engine", "internal/graph", "internal/obs", "internal/sse"}, others: []string{
+		"github.com/coder/websocket", "github.com/gin-gonic/gin", "github.com/rs/zerolog", "github.com/getkin/kin-openapi", "golang.org/x/sync",
 	}, exactOwn: true},
 	{room: "internal/engine", own: []string{"internal/domain", "internal/flow", "workflows"}, others: append([]string{"github.com/rs/zerolog", "golang.org/x/sync"}, temporal...)},
 	{room: "internal/graph", own: []string{"internal/domain"}},
@@ -53,6 +53,12 @@ var rules = []rule{
 	{room: "internal/embedded", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/testkit", own: []string{"internal/domain", "internal/embedded", "internal/postgres"}, others: []string{"*"}},
 	{room: "internal/crashtest"}, // tests only
+	{room: "internal/agentwire"},
+	{room: "internal/agent", own: []string{"internal/agentwire", "internal/sse"}, others: []string{"github.com/coder/websocket", "github.com/creack/pty", "github.com/pelletier/go-toml/v2", "golang.org/x/sys"}},
+	{room: "internal/agenthub", own: []string{"internal/agentwire", "internal/domain"}, others: []string{"github.com/coder/websocket", "github.com/rs/zerolog", "golang.org/x/sync"}},
+	{room: "internal/shellpolicy", others: []string{"mvdan.cc/sh/v3"}},
+	{room: "internal/peers", own: []string{"internal/domain"}, others: []string{"github.com/coder/websocket", "github.com/rs/zerolog"}},
+	{room: "internal/lxd", own: []string{"internal/domain"}, others: []string{"github.com/coder/websocket", "github.com/rs/zerolog"}},
 	{room: "internal/bench", own: []string{""}, others: []string{"*"}},
 	{room: "cmd", own: []string{""}, others: []string{"*"}},
 }

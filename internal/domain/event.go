@@ -44,6 +44,11 @@ const (
 	EventConversationDeleted EventType = "conversation_deleted" // {conv_id}
 	EventSuggestions         EventType = "suggestions"          // {conv_id, turn_id, choices}
 
+	EventCommandStarted EventType = "command_started" // {hostname, command}
+	EventCommandOutput  EventType = "command_output"  // {stream, offset, text}; data, in base64, in the place of text that is not UTF-8
+	EventCommandSkipped EventType = "command_skipped" // {stdout_bytes, stderr_bytes}: so much was written; what is beyond the head is not shown as it comes
+	EventCommandDone    EventType = "command_done"    // terminal {status, exit_code, error, stdout_bytes, stderr_bytes}
+
 	EventIngestProgress EventType = "ingest_progress" // IngestProgress
 	EventIngestDone     EventType = "ingest_done"     // terminal {ingest_id, repository, kind, versions}
 	EventIngestFailed   EventType = "ingest_failed"   // terminal: as ingest_done, with {message, code, failed}
@@ -52,7 +57,7 @@ const (
 // Terminal reports whether nothing follows an event of this type in its turn or run.
 func (t EventType) Terminal() bool {
 	switch t {
-	case EventDone, EventError, EventCanceled, EventIngestDone, EventIngestFailed:
+	case EventDone, EventError, EventCanceled, EventIngestDone, EventIngestFailed, EventCommandDone:
 		return true
 	}
 	return false
