@@ -86,6 +86,20 @@ type Command struct {
 
 	CancelRequested bool
 	Launched        bool // its workflow was started
+
+	// Taken is how much of each stream the log of the command has, in bytes as the agent counts
+	// them: the next chunk begins there.
+	Taken map[string]int64
+	Late  *CommandLate // nil where nothing came after its end
+}
+
+// CommandLate is what an agent told of a command that had ended otherwise by then. Its output
+// stands with the command; its status changes nothing any more.
+type CommandLate struct {
+	Status   CommandStatus `json:"status"`
+	ExitCode *int          `json:"exit_code"`
+	Error    string        `json:"error,omitempty"`
+	At       time.Time     `json:"at"`
 }
 
 // CommandOutput is what is kept of an output: its beginning, and behind a cut its end.
@@ -111,16 +125,33 @@ type CommandEnd struct {
 	Swept     int
 }
 
+// The streams of a command's output.
+const (
+	StreamStdout = "stdout"
+	StreamStderr = "stderr"
+)
+
+// CommandHeadBytes is how much of each stream the log of a command takes: its beginning.
+const CommandHeadBytes = 1 << 20
+
 // CommandChunk is a piece of a stream of a command's output.
 type CommandChunk struct {
 	Stream string // stdout or stderr
-	Offset int64  // bytes of the stream before it
+	Offset int64  // bytes of the stream before it, as the agent counts them, whatever was scrubbed
 	Data   []byte
 }
 
 // CommandDelivery is a command on its way to its agent.
 type CommandDelivery struct {
 	Command
-	Again  bool // it was delivered before: the agent answers from its journal
-	Cancel bool // it is to be canceled
+	Again bool // it was delivered before: the agent answers from its journal
+	// Cancel says that it is to be canceled, and nothing else: an agent that does not know it
+	// must not begin it.
+	Cancel bool
+}
+
+// Page asks for a part of a list, the newest first.
+type Page struct {
+	Before string // the id after which the part begins; "": at the newest
+	Limit  int    // 0 for the standard
 }
