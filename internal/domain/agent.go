@@ -44,6 +44,14 @@ type AgentConnection struct {
 	AgentHello
 }
 
+// AgentPulse is how an event stream of this process stands in the database.
+type AgentPulse struct {
+	AgentID      string
+	ConnectionID string
+	Quiet        time.Duration // since anything was heard of the agent, by any process
+	Due          bool          // a command waits to be delivered, or to be canceled
+}
+
 // InstallToken is what a machine joins a project with. The token itself is shown once.
 type InstallToken struct {
 	ID        string

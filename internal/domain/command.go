@@ -123,6 +123,10 @@ type CommandEnd struct {
 	Stdout    CommandOutput
 	Stderr    CommandOutput
 	Swept     int
+	// Rest is what the log lacks of the heads. The first chunk of a stream begins where the
+	// log of the command ends; where the log has grown since Command.Taken was read, that is
+	// superseded, and is read again.
+	Rest []CommandChunk
 }
 
 // The streams of a command's output.
