@@ -9,6 +9,9 @@ import (
 // Held implements domain.Scrubber.
 func (s scrubber) Held(text string) int { return s.all.held(text) }
 
+// Half implements domain.Scrubber.
+func (s scrubber) Half(text string) int { return s.all.half(text) }
+
 // Hide gives what takes these texts out of others, in every form, where they belong to no
 // secret: "[secret]" comes in their place. Those too short to be told from ordinary text stay.
 func (v *Vault) Hide(texts []string) domain.Scrubber {
@@ -29,10 +32,88 @@ func (x *index) held(text string) int {
 	}
 	for at := range text {
 		if x.begins(text[at:]) {
-			return len(text) - at
+			return len(text) - x.before(text, at)
 		}
 	}
 	return 0
+}
+
+// before gives where the forms begin that overlap and reach beyond a place; the place itself
+// where none does.
+func (x *index) before(text string, place int) int {
+	begin, end := 0, 0
+	for at := 0; at < place && at+keyBytes <= len(text); at++ {
+		found, ok := x.at(text[at:])
+		if !ok {
+			continue
+		}
+		if at >= end {
+			begin = at
+		}
+		end = max(end, at+len(found.text))
+	}
+	if end > place {
+		return begin
+	}
+	return place
+}
+
+// half gives the longest end of a form that a text begins with, and not all of it; ends too
+// short to find a form by tell nothing.
+func (x *index) half(text string) int {
+	if x == nil {
+		return 0
+	}
+	longest := 0
+	for _, same := range x.forms {
+		for _, f := range same {
+			longest = max(longest, len(f.text))
+		}
+	}
+	text = text[:min(len(text), longest)]
+	borders, most := bordersOf(text), 0
+	for _, same := range x.forms {
+		for _, f := range same {
+			most = max(most, endsWith(f.text[1:], text, borders))
+		}
+	}
+	if most < keyBytes {
+		return 0
+	}
+	return most
+}
+
+// bordersOf gives for each beginning of a text the longest shorter one that it also ends with
+// (Knuth, Morris and Pratt).
+func bordersOf(text string) []int {
+	borders := make([]int, len(text)+1)
+	for i, k := 1, 0; i < len(text); i++ {
+		for k > 0 && text[i] != text[k] {
+			k = borders[k]
+		}
+		if text[i] == text[k] {
+			k++
+		}
+		borders[i+1] = k
+	}
+	return borders
+}
+
+// endsWith gives the longest beginning of a text that a form ends with.
+func endsWith(form, text string, borders []int) int {
+	if text == "" {
+		return 0
+	}
+	k := 0
+	for i := range len(form) {
+		for k > 0 && (k == len(text) || form[i] != text[k]) {
+			k = borders[k]
+		}
+		if form[i] == text[k] {
+			k++
+		}
+	}
+	return k
 }
 
 // begins reports whether a text is the beginning of a form, and not all of it.

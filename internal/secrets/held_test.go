@@ -35,3 +35,48 @@ func TestHeld(t *testing.T) {
 		t.Errorf("%d bytes are held", got)
 	}
 }
+
+// What is before the bytes that are held can be scrubbed by itself, also where values overlap.
+func TestHeldOverlaps(t *testing.T) {
+	t.Parallel()
+	s := (&secrets.Vault{}).Hide([]string{"correct horse", "horse battery", "aaaaaaaa"})
+	for text, want := range map[string]int{
+		"it is correct horse":         13, // "horse" may go on to a second one
+		"it is correct horse battery": 0,
+		"b aaaaaaaaaaa":               11, // any of these may be the beginning
+		"b aaaaaaaaaaa c":             1,
+	} {
+		got := s.Held(text)
+		if got != want {
+			t.Errorf("of %q %d bytes are held, want %d", text, got, want)
+		}
+		cut := len(text) - got
+		if parts := s.Scrub(text[:cut]) + s.Scrub(text[cut:]); parts != s.Scrub(text) {
+			t.Errorf("in parts %q is %q", text, parts)
+		}
+	}
+}
+
+// Of a text whose beginning is missing, what may be the rest of a value is known.
+func TestHalf(t *testing.T) {
+	t.Parallel()
+	s := (&secrets.Vault{}).Hide([]string{"correct horse", "zwölf Boxkämpfer"})
+	for text, want := range map[string]int{
+		"":                         0,
+		"nothing of it":            0,
+		"orrect horse it is":       12,
+		"horse it is":              5,
+		"rse it is":                0, // too short to tell
+		"correct horse it is":      0, // whole: it is scrubbed
+		"\xb6lf Boxk\xc3\xa4mpfer": 15,
+		"ämpfer":                   7,
+		"horse":                    5,
+	} {
+		if got := s.Half(text); got != want {
+			t.Errorf("of %q %d bytes may be the end of a value, want %d", text, got, want)
+		}
+	}
+	if got := (&secrets.Vault{}).Hide(nil).Half("any text"); got != 0 {
+		t.Errorf("without values %d bytes are the end of one", got)
+	}
+}

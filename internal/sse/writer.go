@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// keptBuffer is the most that a stream keeps to write into, in bytes.
+const keptBuffer = 16 << 10
+
 // Writer sends events to one client.
 type Writer struct {
 	w       http.ResponseWriter
@@ -63,6 +66,8 @@ func (w *Writer) Flush() error {
 	if _, err := w.w.Write(w.buf.Bytes()); err != nil {
 		return err
 	}
-	w.buf.Reset()
+	if w.buf.Reset(); w.buf.Cap() > keptBuffer {
+		w.buf = bytes.Buffer{} // a stream may be silent for hours after one large event
+	}
 	return w.control.Flush()
 }

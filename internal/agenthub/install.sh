@@ -1,0 +1,298 @@
+#!/usr/bin/env bash
+# Installs harvest-agent on this machine, for a project of the Harvest at the address below.
+# Running it again brings the program up to date, and leaves a machine that has joined as it is.
+#
+#   HARVEST_INSTALL_TOKEN=hvi_... bash install.sh     or: bash install.sh --token hvi_...
+#   bash install.sh --uninstall                       removes all of it
+#
+# HARVEST_PREFIX puts everything under another folder than /.
+set -euo pipefail
+umask 077
+
+server=@{quote .Server}@
+project=@{quote .Project}@
+sha256_amd64=@{quote .AMD64}@
+sha256_arm64=@{quote .ARM64}@
+
+prefix=${HARVEST_PREFIX:-}
+binary=$prefix/usr/local/bin/harvest-agent
+folder=$prefix/etc/harvest-agent
+config=$folder/config.toml
+state=$prefix/var/lib/harvest-agent
+log=$prefix/var/log/harvest-agent.log
+pidfile=$prefix/run/harvest-agent.pid
+unit=$prefix/etc/systemd/system/harvest-agent.service
+scratch=
+
+say() { printf 'harvest-agent: %s\n' "$*"; }
+
+die() {
+	printf 'harvest-agent: %s\n' "$*" >&2
+	exit 1
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# systemd rules this machine, and not only a program of its name lies about.
+has_systemd() { have systemctl && [ -d "$prefix/run/systemd/system" ]; }
+
+usage() {
+	cat <<EOF
+usage: HARVEST_INSTALL_TOKEN=TOKEN bash install.sh
+       bash install.sh --token TOKEN
+       bash install.sh --uninstall
+EOF
+}
+
+no_token() {
+	die "no install token. Whoever sees the project gets a command that has one:
+  harvest agents install --project $project
+  GET $server/projects/$project/agents/install-command"
+}
+
+# fetch ADDRESS FILE
+fetch() {
+	if have curl; then
+		curl -fsSL --retry 3 --connect-timeout 20 -o "$2" "$1"
+	elif have wget; then
+		wget -q -O "$2" "$1"
+	else
+		die "neither curl nor wget is installed; install one of them and run this again"
+	fi
+}
+
+# joined TOKEN: whether the server knows this permanent token. The token is in no argument,
+# which other people of this machine could read.
+joined() {
+	local status
+	if have curl; then
+		printf 'header = "Authorization: Bearer %s"\n' "$1" >"$scratch/request"
+		status=$(curl -sS -o /dev/null -w '%{http_code}' --connect-timeout 20 -X POST -K "$scratch/request" "$server/agent/ping") ||
+			die "the server $server can't be reached"
+		case $status in
+		2*) return 0 ;;
+		401) return 1 ;;
+		esac
+		die "the server $server answers with $status; try again later"
+	fi
+	if wget --help 2>&1 | grep -qi busybox; then
+		wget -q -O /dev/null --header "Authorization: Bearer $1" --post-data '' "$server/agent/ping" 2>/dev/null
+		return
+	fi
+	printf 'header = Authorization: Bearer %s\n' "$1" >"$scratch/request"
+	status=0
+	WGETRC=$scratch/request wget -q -O /dev/null --post-data '' "$server/agent/ping" || status=$?
+	case $status in
+	0) return 0 ;;
+	6) return 1 ;; # the credentials were refused
+	esac
+	die "the server $server can't be asked whether this machine has joined; try again later"
+}
+
+checksum() {
+	if have sha256sum; then
+		sha256sum "$1" | cut -d ' ' -f 1
+	elif have shasum; then
+		shasum -a 256 "$1" | cut -d ' ' -f 1
+	elif have openssl; then
+		openssl dgst -sha256 "$1" | sed 's/^.* //'
+	else
+		die "there is no sha256sum, shasum or openssl to check the download with; install one of them"
+	fi
+}
+
+architecture() {
+	case $(uname -m) in
+	x86_64 | amd64) echo amd64 ;;
+	aarch64 | arm64) echo arm64 ;;
+	*) die "there is no harvest-agent for $(uname -m); it runs on x86_64 and aarch64" ;;
+	esac
+}
+
+# setting NAME: a text of the configuration.
+setting() { sed -n "s/^$1[[:space:]]*=[[:space:]]*\"\(.*\)\"[[:space:]]*$/\1/p" "$config" 2>/dev/null | head -n 1; }
+
+# ours PID: whether a process is this program, also where its file was replaced.
+ours() {
+	local exe
+	exe=$(readlink "/proc/$1/exe" 2>/dev/null) || return 1
+	[ "${exe% (deleted)}" = "$(readlink -m "$binary" 2>/dev/null || echo "$binary")" ]
+}
+
+# stop_pid PID
+stop_pid() {
+	local waited=0
+	kill "$1" 2>/dev/null || return 0
+	while ours "$1"; do
+		if [ "$waited" -ge 100 ]; then
+			kill -KILL "$1" 2>/dev/null || true
+			return 0
+		fi
+		sleep 0.1
+		waited=$((waited + 1))
+	done
+}
+
+# stop_agent ends the agent. Commands go on under their shims.
+stop_agent() {
+	local pid
+	if has_systemd; then
+		systemctl stop harvest-agent.service >/dev/null 2>&1 || true
+	fi
+	pid=$(cat "$pidfile" 2>/dev/null || true)
+	case $pid in
+	'' | *[!0-9]*) ;;
+	*) if ours "$pid"; then stop_pid "$pid"; fi ;;
+	esac
+	rm -f "$pidfile"
+}
+
+# stop_all ends every process of the program, the shims of running commands too.
+stop_all() {
+	local entry
+	for entry in /proc/[0-9]*; do
+		if ours "${entry#/proc/}"; then stop_pid "${entry#/proc/}"; fi
+	done
+}
+
+uninstall() {
+	if has_systemd; then
+		systemctl disable --now harvest-agent.service >/dev/null 2>&1 || true
+	fi
+	stop_agent
+	stop_all
+	rm -f "$unit" "$binary" "$log"
+	rm -rf "$folder" "$state"
+	if has_systemd; then systemctl daemon-reload || true; fi
+	say "removed; take the machine out of its project too, where it is still listed"
+}
+
+download() {
+	local arch want got
+	arch=$(architecture)
+	case $arch in
+	amd64) want=$sha256_amd64 ;;
+	arm64) want=$sha256_arm64 ;;
+	esac
+	[ -n "$want" ] || die "this server has no harvest-agent for $arch; whoever runs it sets binary_path under [agents]"
+	if [ -f "$binary" ] && [ "$(checksum "$binary")" = "$want" ]; then
+		return 0
+	fi
+	fetch "$server/agents/binary/harvest-agent?arch=$arch" "$scratch/harvest-agent" ||
+		die "harvest-agent can't be downloaded from $server"
+	got=$(checksum "$scratch/harvest-agent")
+	[ "$got" = "$want" ] ||
+		die "the download is not what the server announced (SHA-256 $got, not $want); nothing was installed. Run this again"
+	mkdir -p "$(dirname "$binary")"
+	cp "$scratch/harvest-agent" "$binary.new"
+	chmod 0755 "$binary.new"
+	mv -f "$binary.new" "$binary"
+}
+
+# configure TOKEN keeps the permanent token of a machine that has joined this server.
+configure() {
+	local known
+	known=$(setting agent_token)
+	if [ "$(setting server_url)" = "$server" ] && [ "${known#hva_}" != "$known" ] && joined "$known"; then
+		chmod 0600 "$config"
+		return 0
+	fi
+	mkdir -p "$folder" "$state"
+	{
+		printf 'server_url = "%s"\n' "$server"
+		printf 'agent_token = "%s"\n' "$1"
+		if [ -n "$prefix" ]; then printf 'state_dir = "%s"\n' "$state"; fi
+	} >"$config.new"
+	chmod 0600 "$config.new"
+	mv -f "$config.new" "$config"
+}
+
+# Restarts end the agent alone (KillMode): commands and their shims live on.
+start_systemd() {
+	mkdir -p "$(dirname "$unit")"
+	cat >"$unit" <<EOF
+[Unit]
+Description=Harvest agent
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+ExecStart=$binary --config $config
+Restart=always
+RestartSec=5
+KillMode=process
+OOMPolicy=continue
+TasksMax=infinity
+
+[Install]
+WantedBy=multi-user.target
+EOF
+	chmod 0644 "$unit"
+	systemctl daemon-reload
+	systemctl enable harvest-agent.service >/dev/null 2>&1
+	systemctl restart harvest-agent.service
+	say "installed; systemd runs it as harvest-agent.service"
+}
+
+start_alone() {
+	mkdir -p "$(dirname "$pidfile")" "$(dirname "$log")"
+	if have setsid; then
+		setsid "$binary" --config "$config" </dev/null >>"$log" 2>&1 &
+	else
+		nohup "$binary" --config "$config" </dev/null >>"$log" 2>&1 &
+	fi
+	echo $! >"$pidfile"
+	say "installed and started; its log is $log"
+	say "this machine has no systemd: to have it started at each boot, add this line to what runs then (/etc/rc.local, for instance):"
+	say "  $binary --config $config </dev/null >>$log 2>&1 &"
+}
+
+install_agent() {
+	[ -n "$1" ] || no_token
+	case $1 in
+	*[!A-Za-z0-9_]*) die "that is no install token" ;;
+	hvi_*) ;;
+	*) die "that is no install token; it begins with hvi_" ;;
+	esac
+	scratch=$(mktemp -d)
+	trap 'rm -rf "$scratch" "$binary.new" "$config.new"' EXIT
+	download
+	configure "$1"
+	stop_agent
+	if has_systemd; then start_systemd; else start_alone; fi
+}
+
+main() {
+	local token=${HARVEST_INSTALL_TOKEN:-} remove=
+	unset HARVEST_INSTALL_TOKEN # the agent and its commands do not inherit it
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--token)
+			[ $# -ge 2 ] || die "--token needs a token behind it"
+			token=$2
+			shift
+			;;
+		--token=*) token=${1#--token=} ;;
+		--uninstall) remove=yes ;;
+		-h | --help)
+			usage
+			return 0
+			;;
+		*)
+			usage >&2
+			die "there is no option $1"
+			;;
+		esac
+		shift
+	done
+	[ "$(uname -s)" = Linux ] || die "harvest-agent runs on Linux alone"
+	[ "$(id -u)" = 0 ] || [ -n "$prefix" ] || die "run this as root: put sudo before it"
+	if [ -n "$remove" ]; then
+		uninstall
+	else
+		install_agent "$token"
+	fi
+}
+
+# All is read before anything is done: half a script does nothing.
+main "$@"

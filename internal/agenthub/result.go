@@ -1,0 +1,120 @@
+package agenthub
+
+import (
+	"context"
+
+	"github.com/harvest-engine/harvest/internal/agentwire"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// statuses are the states of commands that outcomes lead to.
+var statuses = map[agentwire.Outcome]domain.CommandStatus{
+	"":                   domain.CommandDone, // of plain agents
+	agentwire.Exited:     domain.CommandDone,
+	agentwire.TimedOut:   domain.CommandTimedOut,
+	agentwire.Canceled:   domain.CommandCanceled,
+	agentwire.NotStarted: domain.CommandFailed,
+	agentwire.Unknown:    domain.CommandUnknown,
+}
+
+// maxReason bounds what an agent says of why there is no exit code, in bytes.
+const maxReason = 4 << 10
+
+// Result ends a command by what its agent says. It is given once it is committed, and whoever
+// waits for the command was told: the agent may then forget it. stdout and stderr are those of
+// a plain agent. not_found where the command is not the agent's.
+func (h *Hub) Result(ctx context.Context, agent domain.Agent, r agentwire.Result, stdout, stderr []byte) error {
+	status, ok := statuses[r.Outcome]
+	switch {
+	case r.RequestID == "":
+		return domain.Invalid("request_id", "name the command that has ended")
+	case !ok:
+		return domain.Invalid("outcome", "%q is no outcome that this server knows; install harvest-agent of this server", domain.Visible(string(r.Outcome)))
+	}
+	end := domain.CommandEnd{
+		CommandID: r.RequestID, Status: status, ExitCode: r.ExitCode, Error: r.Error[:min(len(r.Error), maxReason)], Swept: max(0, r.Swept),
+		Stdout: outputOf(r.StdoutHead, r.StdoutTail, r.StdoutBytes, stdout),
+		Stderr: outputOf(r.StderrHead, r.StderrTail, r.StderrBytes, stderr),
+	}
+	defer h.turns.lock(r.RequestID)()
+	leave, err := h.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = h.finish(ctx, agent.ID, end)
+	return err
+}
+
+// finish scrubs how a command ended, commits it, and tells whoever waits.
+func (h *Hub) finish(ctx context.Context, agentID string, end domain.CommandEnd) (domain.Command, error) {
+	for try := 1; ; try++ {
+		command, err := h.Store.CommandTaken(ctx, agentID, end.CommandID)
+		if err != nil {
+			return command, err
+		}
+		scrubber, err := h.Secrets.Scrubber(ctx, command.ProjectID)
+		if err != nil {
+			return command, err
+		}
+		command, err = h.Store.EndCommand(ctx, agentID, scrubbed(end, command, scrubber))
+		if err == nil {
+			return command, h.Commands.CommandFinished(ctx, end.CommandID)
+		}
+		if domain.CodeOf(err) != domain.CodeSuperseded || try == takeTries {
+			return command, err
+		}
+	}
+}
+
+// outputOf gives an output as it is kept: head and tail as they came, or cut out of the whole.
+func outputOf(head, tail []byte, written int64, whole []byte) domain.CommandOutput {
+	if whole != nil {
+		head = whole[:min(len(whole), agentwire.HeadBytes)]
+		tail = whole[len(head):]
+		tail = tail[max(0, len(tail)-agentwire.TailBytes):]
+		written = int64(len(whole))
+	}
+	head, tail = head[:min(len(head), agentwire.HeadBytes)], tail[max(0, len(tail)-agentwire.TailBytes):]
+	return domain.CommandOutput{Head: head, Tail: tail, Bytes: max(written, int64(len(head)+len(tail)))}
+}
+
+// scrubbed gives how a command ended without values of secrets, and what its log lacks.
+func scrubbed(end domain.CommandEnd, command domain.Command, s domain.Scrubber) domain.CommandEnd {
+	end.Error = s.Scrub(end.Error)
+	end.Rest = nil
+	for _, o := range []struct {
+		stream agentwire.Stream
+		out    *domain.CommandOutput
+	}{{agentwire.Stdout, &end.Stdout}, {agentwire.Stderr, &end.Stderr}} {
+		head := o.out.Head
+		if o.out.Cut() > 0 { // what begins here may end in what is missing
+			head = head[:len(head)-s.Held(string(head))]
+		}
+		from := command.Taken[string(o.stream)]
+		if from < int64(len(head)) {
+			end.Rest = append(end.Rest, domain.CommandChunk{
+				Stream: string(o.stream), Offset: from, Data: []byte(s.Scrub(string(head[from:]))),
+			})
+		}
+		*o.out = scrubOutput(*o.out, s)
+	}
+	return end
+}
+
+// scrubOutput takes values out of what is kept of an output. At a cut, what may be the half of
+// a value goes too. Bytes shrinks by what was taken out, so that what is missing stays as it is.
+func scrubOutput(o domain.CommandOutput, s domain.Scrubber) domain.CommandOutput {
+	cut := o.Cut()
+	if cut == 0 {
+		whole := []byte(s.Scrub(string(o.Head) + string(o.Tail)))
+		head := min(len(whole), agentwire.HeadBytes)
+		return domain.CommandOutput{Head: whole[:head], Tail: whole[head:], Bytes: int64(len(whole))}
+	}
+	head, tail := string(o.Head), string(o.Tail)
+	held, half := s.Held(head), s.Half(tail)
+	head, tail = s.Scrub(head[:len(head)-held]), s.Scrub(tail[half:])
+	return domain.CommandOutput{
+		Head: []byte(head), Tail: []byte(tail), Bytes: int64(len(head)+len(tail)) + cut + int64(held+half),
+	}
+}
