@@ -96,6 +96,8 @@ type Removed struct {
 	Skills        int64 `json:"skills"`
 	Memories      int64 `json:"memories"`
 	Secrets       int64 `json:"secrets"`
+	Agents        int64 `json:"agents"`
+	Commands      int64 `json:"commands"`
 }
 
 // Found is a conversation that a search found.

@@ -34,7 +34,7 @@ func (e *Engine) Housekeep(ctx context.Context) error {
 	}
 	done, storeErr := e.House.Housekeep(ctx, keep)
 	if done.Any() {
-		e.Log.Info().Strs("partitions", done.Partitions).Int64("runs", done.Runs).Int64("keys", done.Keys).
+		e.Log.Info().Strs("partitions", done.Partitions).Int64("runs", done.Runs).Int64("commands", done.Commands).Int64("keys", done.Keys).
 			Int64("values", done.Values).Int64("audit", done.Audit).Int64("leftovers", done.Leftovers).Msg("old_data_removed")
 	}
 	failures := []error{err, storeErr}

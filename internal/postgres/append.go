@@ -92,6 +92,7 @@ type batch struct {
 	args    pgx.NamedArgs
 	events  []domain.NewEvent
 	closed  *domain.ClosedBlock
+	told    []live.Message // set once it was written in the caller's transaction
 }
 
 // newBatch fills the arguments that all appends share.

@@ -46,6 +46,16 @@ with old as (
 )
 delete from ingests i using old where i.id = old.id`)
 
+	sqlDropCommands = statement("drop old commands", `
+with old as (
+    select id from commands where ended_at < @before order by ended_at limit @limit for update
+), subjects as (
+    delete from subjects s using old where s.id = old.id
+), feeds as (
+    delete from streams st using old where st.id = '`+commandFeed+`' || old.id
+)
+delete from commands c using old where c.id = old.id`)
+
 	// The key of a turn that goes on stays: a repeated request must find it.
 	sqlDropKeys = statement("drop old idempotency keys", `
 delete from idempotency where (user_id, key) in (
@@ -95,7 +105,7 @@ func (s *Store) Housekeep(ctx context.Context, keep domain.Retention) (done doma
 	return done, err
 }
 
-// dropEvents removes events, runs and keys that are older than keep.
+// dropEvents removes events, runs, commands and keys that are older than keep.
 func (s *Store) dropEvents(ctx context.Context, now time.Time, keep time.Duration, done *domain.Housekeeping) (err error) {
 	if keep == 0 {
 		return nil
@@ -113,6 +123,9 @@ func (s *Store) dropEvents(ctx context.Context, now time.Time, keep time.Duratio
 	}
 	if done.Runs, err = s.dropBatches(ctx, sqlDropRuns, before); err != nil {
 		return failed("drop old runs", err)
+	}
+	if done.Commands, err = s.dropBatches(ctx, sqlDropCommands, before); err != nil {
+		return failed("drop old commands", err)
 	}
 	done.Keys, err = s.dropBatches(ctx, sqlDropKeys, before)
 	return failed("drop old idempotency keys", err)

@@ -53,7 +53,7 @@ func (s *Store) dropLeftovers(ctx context.Context, now time.Time, audit time.Dur
 		kept time.Duration
 	}{
 		{sqlDropPerformed, performedKept}, {sqlDropSessions, 0}, {sqlDropAttempts, attemptsKept},
-		{sqlDropVisits, visitsKept}, {sqlDropBudgets, budgetsKept},
+		{sqlDropVisits, visitsKept}, {sqlDropBudgets, budgetsKept}, {sqlDropInstallTokens, 0},
 	} {
 		n, err := s.dropBatches(ctx, rows.sql, now.Add(-rows.kept))
 		done.Leftovers += n

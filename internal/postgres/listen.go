@@ -35,7 +35,7 @@ func (s *Store) hear(ctx context.Context) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, "listen "+channel); err != nil {
+	if _, err := conn.Exec(ctx, "listen "+channel+"; listen "+agentChannel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	s.hub.Reset() // what was said before is missed
@@ -44,6 +44,8 @@ func (s *Store) hear(ctx context.Context) error {
 		note, err := conn.WaitForNotification(limited)
 		cancel()
 		switch {
+		case err == nil && note.Channel == agentChannel:
+			s.heardAgent(note.Payload)
 		case err == nil:
 			if err := s.hub.Apply(s.notify.self, note.Payload); err != nil {
 				s.hub.Reset()

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +26,7 @@ const (
 	maxQueue = 4096
 )
 
-var sqlNotify = statement("notify", `select pg_notify('`+channel+`', body) from unnest(@bodies::text[]) body`)
+var sqlNotify = statement("notify", `select pg_notify(channel, body) from unnest(@channels::text[], @bodies::text[]) n(channel, body)`)
 
 // notifier tells other processes what this one has written. It sends outside the writing
 // transactions: inside, notifications would serialise all commits.
@@ -33,9 +34,10 @@ type notifier struct {
 	pool *pgxpool.Pool
 	self string // names the process
 
-	mu    sync.Mutex
-	queue []live.Message
-	ready chan struct{}
+	mu     sync.Mutex
+	queue  []live.Message
+	agents []string // hints at these, see agentChannel
+	ready  chan struct{}
 }
 
 func newNotifier(pool *pgxpool.Pool) *notifier {
@@ -48,18 +50,39 @@ func (n *notifier) add(messages ...live.Message) {
 		n.queue = append(n.queue, messages...)
 	}
 	n.mu.Unlock()
+	n.wake()
+}
+
+// hint adds a hint at an agent, once however often it is given before it leaves.
+func (n *notifier) hint(agentID string) {
+	n.mu.Lock()
+	if len(n.agents) < maxQueue && !slices.Contains(n.agents, agentID) {
+		n.agents = append(n.agents, agentID)
+	}
+	n.mu.Unlock()
+	n.wake()
+}
+
+func (n *notifier) wake() {
 	select {
 	case n.ready <- struct{}{}:
 	default:
 	}
 }
 
-func (n *notifier) take() []live.Message {
+// take gives what waits, as channels and the bodies for them.
+func (n *notifier) take() (channels, bodies []string) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	taken := n.queue
-	n.queue = nil
-	return taken
+	queue, agents := n.queue, n.agents
+	n.queue, n.agents = nil, nil
+	n.mu.Unlock()
+	for _, agent := range agents { // first: a machine waits for it
+		channels, bodies = append(channels, agentChannel), append(bodies, agent+" "+n.self)
+	}
+	for _, body := range live.Encode(n.self, queue) {
+		channels, bodies = append(channels, channel), append(bodies, body)
+	}
+	return channels, bodies
 }
 
 // run sends until ctx ends. A batch that can't be sent is dropped.
@@ -73,9 +96,9 @@ func (n *notifier) run(ctx context.Context) error {
 		case <-n.ready:
 		}
 		began := time.Now()
-		if bodies := live.Encode(n.self, n.take()); len(bodies) > 0 {
+		if channels, bodies := n.take(); len(bodies) > 0 {
 			limited, cancel := context.WithTimeout(ctx, 2*time.Second)
-			_, _ = n.pool.Exec(limited, sqlNotify, pgx.NamedArgs{"bodies": bodies}) // a hint only
+			_, _ = n.pool.Exec(limited, sqlNotify, pgx.NamedArgs{"channels": channels, "bodies": bodies}) // a hint only
 			cancel()
 		}
 		pause.Reset(min(max(notifyShare*time.Since(began), notifyShortest), notifyLongest))

@@ -24,7 +24,8 @@ select (select count(*) from conversations where project_id = @project),
     (select count(*) from turns where project_id = @project and ended_at is null),
     (select count(*) from actions where project_id = @project), (select count(*) from artifacts where project_id = @project),
     (select count(*) from skills where project_id = @project), (select count(*) from memories where project_id = @project),
-    (select count(*) from secrets where project_id = @project and deleted_at is null)`)
+    (select count(*) from secrets where project_id = @project and deleted_at is null),
+    (select count(*) from agents where project_id = @project), (select count(*) from commands where project_id = @project)`)
 
 	sqlEndAfterwords = statement("end a project's afterwords", `
 with over as (
@@ -54,9 +55,13 @@ select id from projects where deleting_at < now() - @age::interval order by dele
 		"values":   statement("remove a project's large values", `delete from large_values where owner = @log`),
 		"last":     statement("forget where people were", `update users set last_project_id = '' where last_project_id = @project`),
 		"awaited":  sqlEndAfterwords,
-		"project":  statement("remove a project", `delete from projects where id = @project`),
+		"outputs": statement("remove the events of a project's commands", `
+delete from events e using commands c where c.project_id = @project and e.stream_id = '`+commandFeed+`' || c.id`),
+		"runs":    statement("remove the logs of a project's commands", `delete from subjects s using commands c where c.project_id = @project and s.id = c.id`),
+		"feeds":   statement("remove the streams of a project's commands", `delete from streams t using commands c where c.project_id = @project and t.id = '`+commandFeed+`' || c.id`),
+		"project": statement("remove a project", `delete from projects where id = @project`),
 	}
-	dropOrder = []string{"chunks", "events", "keys", "calls", "rounds", "subjects", "stream", "acts", "presence", "replies", "talks", "values", "last", "awaited", "project"}
+	dropOrder = []string{"chunks", "events", "keys", "calls", "rounds", "subjects", "stream", "acts", "presence", "replies", "talks", "values", "last", "awaited", "outputs", "runs", "feeds", "project"}
 )
 
 // CloseProject keeps new work from a project that is to be deleted, and lists the turns that
@@ -103,7 +108,7 @@ func (s *Store) DeleteProject(ctx context.Context, id string) (removed domain.Re
 		}
 		var open int64
 		if err := tx.QueryRow(ctx, sqlCountProject, args).Scan(&removed.Conversations, &removed.Messages, &removed.Turns, &open,
-			&removed.Actions, &removed.Artifacts, &removed.Skills, &removed.Memories, &removed.Secrets); err != nil {
+			&removed.Actions, &removed.Artifacts, &removed.Skills, &removed.Memories, &removed.Secrets, &removed.Agents, &removed.Commands); err != nil {
 			return err
 		}
 		if open > 0 {

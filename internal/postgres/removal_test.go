@@ -92,10 +92,15 @@ func (h house) furnish(ada domain.User, project domain.Project, conversation str
 		`insert into secret_generations (project_id, generation) values ('` + id + `', 3)`,
 		`insert into audit (id, at, user_id, user_name, key_id, method, route, path, project_id, outcome, status, address, request_id)
 			values ('l-` + id + `', now(), '', '', '', '', '', '', '` + id + `', 'done', 200, '', '')`,
+		`insert into install_tokens (id, project_id, hash, created_by, expires_at) values ('i-` + id + `', '` + id + `', 'i-` + id + `', 'ada', now())`,
+		`insert into agents (id, project_id, hostname, token_hash) values ('agent-` + id + `', '` + id + `', 'web', 'agent-` + id + `')`,
+		`insert into agent_connections (agent_id, id, process_id) values ('agent-` + id + `', 'k', 'p')`,
 		`update users set last_project_id = '` + id + `' where id = '` + ada.ID + `'`,
 	} {
 		h.exec(sql)
 	}
+	h.command("agent-"+id, id, "command-"+id)
+	h.exec(`insert into command_outputs (command_id) values ('command-` + id + `')`)
 	return []string{id, turn.ID, homeless.ID, conversation}
 }
 
@@ -117,7 +122,7 @@ func TestNothingOfAProjectIsLeft(t *testing.T) {
 		}
 	}
 	removed, err := h.store.DeleteProject(ctx, project.ID)
-	want := domain.Removed{Conversations: 1, Messages: 2, Turns: 2, Actions: 1, Artifacts: 1, Skills: 1, Memories: 1, Secrets: 2}
+	want := domain.Removed{Conversations: 1, Messages: 2, Turns: 2, Actions: 1, Artifacts: 1, Skills: 1, Memories: 1, Secrets: 2, Agents: 1, Commands: 1}
 	if err != nil || removed != want {
 		t.Errorf("removed %+v, %v; want %+v", removed, err, want)
 	}

@@ -21,6 +21,7 @@ type Store struct {
 	pool   *pgxpool.Pool
 	hub    *live.Hub
 	notify *notifier
+	agents agentHints
 	seal   Sealer
 	rooms  rooms
 }
