@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/agent/journal"
+	"github.com/harvest-engine/harvest/internal/agent/shim"
+)
+
+const (
+	stopAgain  = time.Second      // between two signals to a shim
+	keepEarly  = 10 * time.Minute // a cancel that overtook its command
+	mostEarlys = 1000
+)
+
+// cancel ends a command. One that has not come yet is canceled when it does: messages may
+// overtake each other where the server sends them by two of its processes.
+func (a *Agent) cancel(id string) {
+	if id == "" {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c, known := a.commands[id]; known {
+		c.cancel()
+		return
+	}
+	if _, buried := a.journal.Buried(id); buried {
+		return
+	}
+	for other, at := range a.early {
+		if len(a.early) >= mostEarlys || time.Since(at) > keepEarly {
+			delete(a.early, other)
+		}
+	}
+	a.early[id] = time.Now()
+}
+
+// stopWhenCanceled makes the shim end the command when the server wants it: the wish stands
+// in the record, and signals make the shim look, until it has told how the command ended.
+func (c *command) stopWhenCanceled(ctx context.Context, process *shim.Process, over <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-over:
+		return
+	case <-c.canceled:
+	}
+	if err := c.currentRecord().SetWish(journal.Wish{Cancel: true}); err != nil {
+		c.agent.cfg.Log.Error("a cancel can't be written", "command", c.id, "error", err)
+	}
+	for {
+		process.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-over:
+			return
+		case <-time.After(stopAgain):
+		}
+	}
+}
+
+// endAll ends all commands, and forgets what they wrote: the agent is removed.
+func (a *Agent) endAll() {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	entries, err := a.journal.Entries()
+	if err != nil {
+		a.cfg.Log.Error("commands may go on running", "error", err)
+	}
+	for _, entry := range entries {
+		if !entry.Held {
+			continue
+		}
+		_ = entry.Record.SetWish(journal.Wish{Cancel: true})
+		process := shim.Find(ctx, entry.Record)
+		process.Stop()
+		select {
+		case <-ctx.Done():
+		case <-process.Gone:
+		}
+	}
+}

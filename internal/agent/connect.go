@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/agent/uplink"
+	"github.com/harvest-engine/harvest/internal/agentwire"
+)
+
+// connect holds the event stream open until ctx ends.
+func (a *Agent) connect(ctx context.Context) {
+	lost := uplink.Backoff{First: time.Second, Most: 30 * time.Second}
+	refused := uplink.Backoff{First: 30 * time.Second, Most: 5 * time.Minute}
+	for ctx.Err() == nil {
+		good := false
+		err := a.client.Events(ctx, a.hello, func(data []byte) { good = a.handle(ctx, data, good) })
+		if ctx.Err() != nil {
+			return
+		}
+		if good {
+			lost.Reset()
+			refused.Reset()
+			a.client.Forget()
+		}
+		wait := lost.Next
+		if uplink.Status(err) == http.StatusUnauthorized {
+			wait = refused.Next
+			err = explained{err}
+		}
+		pause := max(wait(), uplink.Wait(err))
+		a.cfg.Log.Warn("not connected", "error", err, "again_in", pause.Round(time.Millisecond).String())
+		if !uplink.Sleep(ctx, pause) {
+			return
+		}
+	}
+}
+
+// explained adds what can be done about a token that is refused.
+type explained struct{ error }
+
+func (e explained) Unwrap() error { return e.error }
+
+func (e explained) Error() string {
+	return e.error.Error() + "; the server does not take agent_token: it expired or was used up before this machine joined, " +
+		"the agent was removed from its project, or its files were copied from another machine. " +
+		"Run a new install command of the project on this machine"
+}
+
+// handle does what a message says, and reports whether the connection is a good one: that
+// the server has greeted the agent, and has not told it of an error since.
+func (a *Agent) handle(ctx context.Context, data []byte, good bool) (still bool) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			a.cfg.Log.Error("a message could not be handled", "panic", fault)
+			still = good
+		}
+	}()
+	var m agentwire.Message
+	if err := json.Unmarshal(data, &m); err != nil {
+		a.cfg.Log.Warn("a message of the server is not understood", "error", err)
+		return good
+	}
+	switch m.Type {
+	case agentwire.Registered:
+		return a.register(m)
+	case agentwire.HelloAck:
+		a.cfg.Log.Info("connected", "agent", m.AgentID)
+		a.outbox.kick()
+		return true
+	case agentwire.Execute:
+		a.execute(ctx, m)
+	case agentwire.CancelRun:
+		a.cancel(m.RequestID)
+	case agentwire.Uninstall:
+		a.cfg.Log.Info("uninstalling, as the server says")
+		a.removed(errRemoved)
+	case agentwire.ErrorNotice:
+		a.cfg.Log.Error("the server reports an error", slog.String("message", m.Message))
+		return false
+	}
+	return good
+}
+
+// register keeps the permanent token. Where it can't be stored the agent works on with it,
+// and joins as the same one when it is started again, by its machine's id.
+func (a *Agent) register(m agentwire.Message) bool {
+	if m.AgentToken == "" {
+		a.cfg.Log.Warn("the server registered this agent without a token")
+		return false
+	}
+	if err := a.cfg.Settings.SetToken(m.AgentToken); err != nil {
+		a.cfg.Log.Error("the permanent token is not stored", "error", err)
+	}
+	a.cfg.Log.Info("registered", "agent", m.AgentID)
+	a.outbox.kick()
+	return true
+}

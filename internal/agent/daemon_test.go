@@ -1,0 +1,191 @@
+package agent_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/agent/procs"
+	"github.com/harvest-engine/harvest/internal/agent/shim"
+)
+
+// binary is the real harvest-agent, built once.
+var binary string
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "harvest-agent")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(folder, "harvest-agent")
+	build := exec.Command("go", "build", "-o", binary, "../../cmd/harvest-agent")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("build the agent: %v\n%s", err, out))
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// daemon is a real agent with its files.
+type daemon struct {
+	t      *testing.T
+	folder string
+	config string
+	state  string
+	log    lockedBuffer
+	cmd    *exec.Cmd
+	gone   chan struct{}
+}
+
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
+}
+
+// newDaemon writes the files of an agent for the server; lines are added to its settings.
+func newDaemon(t *testing.T, s *server, lines ...string) *daemon {
+	t.Helper()
+	folder := t.TempDir()
+	d := &daemon{t: t, folder: folder, config: filepath.Join(folder, "config.toml"), state: filepath.Join(folder, "state")}
+	text := fmt.Sprintf("# by hand\nserver_url = %q\nagent_token = %q\n%s\n", s.URL, installToken, strings.Join(lines, "\n"))
+	if err := os.WriteFile(d.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		d.kill()
+		d.sweep()
+		if t.Failed() {
+			t.Logf("the agent's log:\n%s", d.log.String())
+		}
+	})
+	return d
+}
+
+// start starts the agent.
+func (d *daemon) start(env ...string) {
+	d.t.Helper()
+	d.cmd = exec.Command(binary, "run", "-c", d.config)
+	d.cmd.Env = append(os.Environ(), append(env, "DAEMON="+d.folder)...)
+	d.cmd.Stderr = &d.log
+	d.cmd.WaitDelay = time.Millisecond // shims hold the log open
+	if err := d.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.gone = make(chan struct{})
+	go func(cmd *exec.Cmd, gone chan struct{}) {
+		_ = cmd.Wait()
+		close(gone)
+	}(d.cmd, d.gone)
+}
+
+// kill ends the agent as a crash does, and nothing else.
+func (d *daemon) kill() {
+	if d.cmd == nil {
+		return
+	}
+	_ = d.cmd.Process.Kill()
+	<-d.gone
+}
+
+// stop ends the agent as a service manager does.
+func (d *daemon) stop() {
+	d.t.Helper()
+	_ = d.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-d.gone:
+	case <-time.After(patience):
+		d.t.Fatal("the agent does not stop")
+	}
+}
+
+// running gives all processes of this agent's commands and shims: they have its mark in
+// their environment, or descend from those that have.
+func (d *daemon) running() []procs.Process {
+	all, err := procs.List()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	marked := procs.Marked(all, "DAEMON="+d.folder)
+	var roots []int
+	for _, p := range marked {
+		roots = append(roots, p.PID)
+	}
+	found := append(marked, procs.Below(all, roots...)...)
+	alive := found[:0]
+	for _, p := range found {
+		if p.Alive() && (d.cmd == nil || p.PID != d.cmd.Process.Pid) {
+			alive = append(alive, p)
+		}
+	}
+	return alive
+}
+
+func (d *daemon) sweep() { procs.End(d.running, 0) }
+
+// nothingLeft fails where any process of a command is alive. Processes that were killed take
+// a moment to be gone.
+func (d *daemon) nothingLeft() {
+	d.t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	left := d.running()
+	for len(left) > 0 && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+		left = d.running()
+	}
+	for _, p := range left {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+		d.t.Errorf("process %d is left: %q", p.PID, bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+	}
+}
+
+// shim gives the pid of the shim of a command.
+func (d *daemon) shim(id string) int {
+	d.t.Helper()
+	deadline := time.Now().Add(patience)
+	for time.Now().Before(deadline) {
+		for _, p := range d.running() {
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+			if string(line) == "harvest-agent\x00"+shim.Verb+"\x00"+id+"\x00" {
+				return p.PID
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	d.t.Fatalf("there is no shim of %s", id)
+	return 0
+}
+
+// file waits until a file is there, and gives its text.
+func (d *daemon) file(path string) string {
+	d.t.Helper()
+	deadline := time.Now().Add(patience)
+	for time.Now().Before(deadline) {
+		if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
+			return string(text)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	d.t.Fatalf("%s does not come", path)
+	return ""
+}

@@ -1,0 +1,71 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/harvest-engine/harvest/internal/agentwire"
+)
+
+// Result gives what is posted of a command that ended, with what is kept of its output. What
+// can't be read of that is left out, and Error says so: how it ended is told all the same.
+func (r *Record) Result(id string, ending Ending) agentwire.Result {
+	result := Told(id, ending)
+	touched := ending.Written
+	if state, err := r.State(); err == nil && ending.Outcome == agentwire.Unknown {
+		touched = state.Touched
+	}
+	heads, err := r.heads()
+	if err != nil {
+		result.Error = join(result.Error, fmt.Errorf("its output can't be read: %w", err))
+	}
+	var tails [2][]byte
+	for stream := range tails {
+		if int64(len(heads[stream])) < agentwire.HeadBytes {
+			continue // what lies behind a gap has no place
+		}
+		if tails[stream], err = readTail(r.path+endTail[stream], ending.Written[stream], touched[stream]); err != nil {
+			result.Error = join(result.Error, fmt.Errorf("the end of its output can't be read: %w", err))
+		}
+	}
+	result.StdoutHead, result.StdoutTail = heads[0], tails[0]
+	result.StderrHead, result.StderrTail = heads[1], tails[1]
+	return result
+}
+
+func join(text string, err error) string {
+	if text == "" {
+		return err.Error()
+	}
+	return text + "; " + err.Error()
+}
+
+// Told gives the result without any output.
+func Told(id string, ending Ending) agentwire.Result {
+	return agentwire.Result{
+		RequestID: id, Outcome: ending.Outcome, ExitCode: ending.ExitCode, Error: ending.Error,
+		StdoutBytes: ending.Written[0], StderrBytes: ending.Written[1],
+		DurationMS: ending.Millis, Swept: ending.Swept,
+	}
+}
+
+func (r *Record) heads() ([2][]byte, error) {
+	reader := r.Head()
+	defer reader.Close()
+	pieces, err := reader.Next(2 * agentwire.HeadBytes)
+	if err != nil && len(pieces) == 0 {
+		return [2][]byte{}, err
+	}
+	var sizes [2]int
+	for _, piece := range pieces {
+		sizes[piece.Stream] += len(piece.Data)
+	}
+	heads := [2][]byte{make([]byte, 0, sizes[0]), make([]byte, 0, sizes[1])}
+	for _, piece := range pieces {
+		if len(heads[piece.Stream])+len(piece.Data) > agentwire.HeadBytes {
+			return heads, errors.New("the file of the output is damaged")
+		}
+		heads[piece.Stream] = append(heads[piece.Stream], piece.Data...)
+	}
+	return heads, nil
+}

@@ -1,0 +1,153 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/agent/journal"
+	"github.com/harvest-engine/harvest/internal/agent/uplink"
+	"github.com/harvest-engine/harvest/internal/agentwire"
+)
+
+// stubborn is how often a result is refused by a server that answers before others may
+// overtake it, and before it is tried without its output.
+const stubborn = 5
+
+// item is a result that the server does not have.
+type item struct {
+	id      string
+	result  func() agentwire.Result
+	bare    func() agentwire.Result // without output
+	done    func()                  // once the server has it
+	refused int                     // times, by an answer about this result
+}
+
+// outbox sends results, in the order in which commands ended, until the server has them.
+type outbox struct {
+	client *uplink.Client
+	log    *slog.Logger
+	wake   chan struct{}
+
+	mu    sync.Mutex
+	items []*item
+}
+
+func newOutbox(client *uplink.Client, log *slog.Logger) *outbox {
+	return &outbox{client: client, log: log, wake: make(chan struct{}, 1)}
+}
+
+func (o *outbox) add(result *item) {
+	o.mu.Lock()
+	o.items = append(o.items, result)
+	o.mu.Unlock()
+	o.kick()
+}
+
+// remind answers for a command whose result the server had before: it can be told how it
+// ended, and nothing of its output.
+func (o *outbox) remind(id string, ending journal.Ending) {
+	o.mu.Lock()
+	known := slices.ContainsFunc(o.items, func(other *item) bool { return other.id == id })
+	o.mu.Unlock()
+	if known {
+		o.kick()
+		return
+	}
+	told := func() agentwire.Result {
+		result := journal.Told(id, ending)
+		if result.Error == "" && ending.Written != [2]int64{} {
+			result.Error = "the server had its output before; it is kept here no longer"
+		}
+		return result
+	}
+	o.add(&item{id: id, result: told, bare: told, done: func() {}})
+}
+
+// kick makes the next attempt come at once.
+func (o *outbox) kick() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (o *outbox) run(ctx context.Context) {
+	backoff := uplink.Backoff{First: 500 * time.Millisecond, Most: 30 * time.Second}
+	var pause <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.wake:
+		case <-pause:
+		}
+		if o.round(ctx) {
+			backoff.Reset()
+			pause = nil
+			continue
+		}
+		pause = time.After(backoff.Next())
+	}
+}
+
+// round sends what there is, and reports whether nothing is left. It goes on behind a result
+// that is refused only where that was refused many times.
+func (o *outbox) round(ctx context.Context) bool {
+	all := true
+	for _, next := range o.waiting() {
+		err := o.send(ctx, next)
+		if err == nil {
+			o.remove(next)
+			continue
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		o.log.Warn("a result is not delivered", "command", next.id, "error", err)
+		all = false
+		if next.refused < stubborn {
+			return false
+		}
+	}
+	return all
+}
+
+func (o *outbox) waiting() []*item {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.items)
+}
+
+func (o *outbox) remove(sent *item) {
+	o.mu.Lock()
+	o.items = slices.DeleteFunc(o.items, func(other *item) bool { return other == sent })
+	o.mu.Unlock()
+	sent.done()
+}
+
+func (o *outbox) send(ctx context.Context, next *item) error {
+	result := next.result
+	if next.refused >= stubborn {
+		result = next.bare
+	}
+	taken := agentwire.ResultTaken{OK: true} // an empty answer is one too
+	err := o.client.Post(ctx, "/agent/results", result(), &taken)
+	if err == nil && !taken.OK {
+		err = uplink.ErrStrange
+	}
+	switch uplink.Status(err) {
+	case 0, http.StatusUnauthorized, http.StatusTooManyRequests,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return err // nothing about this result
+	}
+	next.refused++
+	if next.refused >= stubborn && uplink.NotFound(err) {
+		o.log.Error("the server does not know a command; its result is dropped", "command", next.id)
+		return nil
+	}
+	return err
+}

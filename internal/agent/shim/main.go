@@ -1,0 +1,49 @@
+package shim
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/harvest-engine/harvest/internal/agent/journal"
+	"github.com/harvest-engine/harvest/internal/agentwire"
+)
+
+// Main is what a shim's process does, from its start to its end.
+func Main() error {
+	// The command gets a signal when the thread dies that started it, and so must not before.
+	runtime.LockOSThread()
+	debug.SetMemoryLimit(32 << 20)
+	unix.CloseOnExec(recordFD)
+	unix.CloseOnExec(noticeFD)
+	file, notice := os.NewFile(recordFD, "record"), os.NewFile(noticeFD, "notice")
+	if file == nil || notice == nil {
+		return errors.New("this verb is for harvest-agent itself")
+	}
+	stops := make(chan os.Signal, 8)
+	signal.Notify(stops, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+
+	var spec Spec
+	if err := json.NewDecoder(os.Stdin).Decode(&spec); err != nil {
+		return journal.FromFile(file, "").SetEnding(journal.Ending{
+			Outcome: agentwire.NotStarted, Error: "the agent was stopped before the command began",
+		})
+	}
+	_ = os.Stdin.Close()
+	record := journal.FromFile(file, spec.Path)
+	run := run{spec: spec, record: record, stops: stops}
+	ending := run.do()
+	err := record.SetEnding(ending)
+	// Who waits is told before the disk has it: it posts the result meanwhile, and a machine
+	// that stops right now is asked for it in vain only where nobody had it yet.
+	_, _ = notice.Write([]byte{'.'}) // the agent may be gone, and looks when it is back
+	if run.out != nil {
+		err = errors.Join(err, run.out.Sync())
+	}
+	return errors.Join(err, record.Sync())
+}
