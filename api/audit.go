@@ -81,12 +81,17 @@ const hiddenKey = "hidden"
 
 // note stores an entry, also where the client has left.
 func (s *Server) note(c *gin.Context, who caller, outcome domain.Outcome) {
+	s.noteDetail(c, who, outcome, "")
+}
+
+// noteDetail stores an entry that tells more than what was called.
+func (s *Server) noteDetail(c *gin.Context, who caller, outcome domain.Outcome, detail string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), auditLimit)
 	defer cancel()
 	err := s.Auditor.Audit(ctx, domain.AuditEntry{
 		UserID: who.UserID, UserName: who.Name, KeyID: who.KeyID, Method: c.Request.Method, Route: c.FullPath(),
 		Path: c.Request.URL.EscapedPath(), ProjectID: concerned(c), Outcome: outcome, Status: c.Writer.Status(),
-		Address: addressOf(c.Request), RequestID: obs.From(ctx).RequestID,
+		Address: addressOf(c.Request), RequestID: obs.From(ctx).RequestID, Detail: detail,
 	})
 	if err != nil {
 		s.Log.Error().Ctx(ctx).Err(err).Str("user", who.UserID).Str("outcome", string(outcome)).Msg("audit_entry_lost")

@@ -68,7 +68,11 @@ func (p *program) showAudit(page client.AuditPage, asJSON bool) error {
 		if e.KeyID != "" {
 			who += " (by a key)"
 		}
-		table.row(when(e.At), who, e.Address, string(e.Outcome), strconv.Itoa(e.Status), e.Method+" "+e.Path)
+		call := e.Method + " " + e.Path
+		if e.Detail != "" {
+			call += " (" + e.Detail + ")"
+		}
+		table.row(when(e.At), who, e.Address, string(e.Outcome), strconv.Itoa(e.Status), call)
 	}
 	if err := p.show(table, page, asJSON); err != nil || page.Next == "" || asJSON {
 		return err

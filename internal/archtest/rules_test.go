@@ -57,7 +57,7 @@ var rules = []rule{
 	{room: "internal/agent", own: []string{"internal/agentwire", "internal/sse"}, others: []string{"github.com/coder/websocket", "github.com/creack/pty", "github.com/pelletier/go-toml/v2", "golang.org/x/sys"}},
 	{room: "internal/agenthub", own: []string{"internal/agentwire", "internal/domain"}, others: []string{"github.com/coder/websocket", "github.com/rs/zerolog", "golang.org/x/sync"}},
 	{room: "internal/shellpolicy", others: []string{"mvdan.cc/sh/v3"}},
-	{room: "internal/peers", own: []string{"internal/domain"}, others: []string{"github.com/coder/websocket", "github.com/rs/zerolog"}},
+	{room: "internal/peers", own: []string{"internal/agentwire", "internal/domain"}, others: []string{"github.com/coder/websocket", "github.com/rs/zerolog"}},
 	{room: "internal/lxd", own: []string{"internal/domain"}, others: []string{"github.com/coder/websocket", "github.com/rs/zerolog"}},
 	{room: "internal/bench", own: []string{""}, others: []string{"*"}},
 	{room: "cmd", own: []string{""}, others: []string{"*"}},

@@ -17,6 +17,7 @@ type AuditEntry struct {
 	Status    int       `json:"status"` // of HTTP
 	Address   string    `json:"address"`
 	RequestID string    `json:"request_id"`
+	Detail    string    `json:"detail"` // what else there is to tell: how long a console was open, and how it ended
 }
 
 // Outcome says how a call of an AuditEntry ended.

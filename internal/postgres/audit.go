@@ -9,12 +9,12 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-const auditColumns = `id, at, user_id, user_name, key_id, method, route, path, project_id, outcome, status, address, request_id`
+const auditColumns = `id, at, user_id, user_name, key_id, method, route, path, project_id, outcome, status, address, request_id, detail`
 
 var (
 	sqlAudit = statement("note a call", `
-insert into audit (id, user_id, user_name, key_id, method, route, path, project_id, outcome, status, address, request_id)
-values (@id, @user, @name, @key, @method, @route, @path, @project, @outcome, @status, @address, @request)`)
+insert into audit (id, user_id, user_name, key_id, method, route, path, project_id, outcome, status, address, request_id, detail)
+values (@id, @user, @name, @key, @method, @route, @path, @project, @outcome, @status, @address, @request, @detail)`)
 
 	sqlAuditEntries = statement("list noted calls", `
 select `+auditColumns+` from audit
@@ -30,6 +30,7 @@ func (s *Store) Audit(ctx context.Context, e domain.AuditEntry) error {
 	_, err := s.pool.Exec(ctx, sqlAudit, pgx.NamedArgs{
 		"id": domain.NewID(), "user": e.UserID, "name": e.UserName, "key": e.KeyID, "method": e.Method, "route": e.Route,
 		"path": clean(e.Path), "project": clean(e.ProjectID), "outcome": e.Outcome, "status": e.Status, "address": e.Address, "request": e.RequestID,
+		"detail": clean(e.Detail),
 	})
 	return failed("note a call", err)
 }
@@ -45,7 +46,7 @@ func (s *Store) AuditEntries(ctx context.Context, f domain.AuditFilter) ([]domai
 	}
 	entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e domain.AuditEntry, err error) {
 		err = row.Scan(&e.ID, &e.At, &e.UserID, &e.UserName, &e.KeyID, &e.Method, &e.Route, &e.Path, &e.ProjectID, &e.Outcome,
-			&e.Status, &e.Address, &e.RequestID)
+			&e.Status, &e.Address, &e.RequestID, &e.Detail)
 		e.At = e.At.UTC()
 		return e, err
 	})

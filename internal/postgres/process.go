@@ -20,7 +20,8 @@ var (
 
 	sqlAddProcess = statement("add a process", `
 with gone as (delete from processes where seen_at < now() - interval '1 day')
-insert into processes (id, kind, host, pid, active_key, keys) values (@id, @kind, @host, @pid, @active, @keys)
+insert into processes (id, kind, host, pid, active_key, keys, peer_address, peer_token, peer_fingerprint)
+values (@id, @kind, @host, @pid, @active, @keys, @peer, @token, @fingerprint)
 on conflict (id) do update set seen_at = now()`)
 
 	sqlProcesses = statement("list the processes", `
@@ -71,6 +72,7 @@ func addProcess(ctx context.Context, db runner, p domain.Process) error {
 	}
 	_, err = db.Exec(ctx, sqlAddProcess, pgx.NamedArgs{
 		"id": p.ID, "kind": p.Kind, "host": p.Host, "pid": p.PID, "active": p.ActiveKey, "keys": string(keys),
+		"peer": p.Peer.Address, "token": p.Peer.Token, "fingerprint": p.Peer.Fingerprint,
 	})
 	return failed("add a process", err)
 }
