@@ -25,8 +25,7 @@ select`+portForwardColumns+` from port_forwards f join agents a on a.id = f.agen
 where f.agent_id = @agent and f.route_name = @name`)
 
 	sqlPortForwardElsewhere = statement("look for a port forward anywhere", `select exists (select from port_forwards where id = @id)`)
-	sqlAgentAnywhere        = statement("look whether there is an agent", `select exists (select from agents where id = @id)`)
-	sqlAgentHere            = statement("look for an agent of a project", `select exists (select from agents where id = @id and project_id = @project)`)
+	sqlAgentOfProject       = statement("look for an agent of a project", `select exists (select from agents where id = @id and project_id = @project)`)
 
 	sqlNewPortForward = statement("new port forward", `
 insert into port_forwards (id, agent_id, port, route_name, created_by)
@@ -47,7 +46,7 @@ where f.id = @id and f.agent_id = @agent and a.id = f.agent_id and a.project_id 
 func (s *Store) PortForwards(ctx context.Context, projectID, agentID string) ([]domain.PortForward, error) {
 	args := pgx.NamedArgs{"project": projectID, "agent": agentID, "id": agentID}
 	var here bool
-	if err := s.pool.QueryRow(ctx, sqlAgentHere, args).Scan(&here); err != nil {
+	if err := s.pool.QueryRow(ctx, sqlAgentOfProject, args).Scan(&here); err != nil {
 		return nil, failed("look for agent "+agentID, err)
 	}
 	if !here {
@@ -136,14 +135,14 @@ func takenRoute(name string) error {
 
 // noAgentHere is the answer to who asks for an agent that is not of the project.
 func (s *Store) noAgentHere(ctx context.Context, id string) error {
-	return s.missing(ctx, sqlAgentAnywhere, id, "there is no agent %q")
+	return s.missing(ctx, sqlAgentElsewhere, id, "there is no agent %q")
 }
 
 // noPortForward is the answer to who asks for a port forward that is not of the agent, or for
 // an agent that is not of the project.
 func (s *Store) noPortForward(ctx context.Context, projectID, agentID, id string) error {
 	var here bool
-	err := s.pool.QueryRow(ctx, sqlAgentHere, pgx.NamedArgs{"id": agentID, "project": projectID}).Scan(&here)
+	err := s.pool.QueryRow(ctx, sqlAgentOfProject, pgx.NamedArgs{"id": agentID, "project": projectID}).Scan(&here)
 	if err != nil {
 		return failed("look for agent "+agentID, err)
 	}

@@ -95,6 +95,8 @@ func (h house) furnish(ada domain.User, project domain.Project, conversation str
 		`insert into install_tokens (id, project_id, hash, created_by, expires_at) values ('i-` + id + `', '` + id + `', 'i-` + id + `', 'ada', now())`,
 		`insert into agents (id, project_id, hostname, token_hash) values ('agent-` + id + `', '` + id + `', 'web', 'agent-` + id + `')`,
 		`insert into agent_connections (agent_id, id, process_id) values ('agent-` + id + `', 'k', 'p')`,
+		`insert into agent_sessions (id, agent_id, project_id, kind, process_id, user_id) values ('x-` + id + `', 'agent-` + id + `', '` + id + `', 'console', 'p', 'ada')`,
+		`insert into port_forwards (id, agent_id, port, route_name, created_by) values ('w-` + id + `', 'agent-` + id + `', 80, 'web', 'ada')`,
 		`update users set last_project_id = '` + id + `' where id = '` + ada.ID + `'`,
 	} {
 		h.exec(sql)
