@@ -14,6 +14,7 @@ type Activities struct {
 	Action    *activities.Action
 	Ingest    *activities.Ingest
 	Afterword *activities.Afterword
+	Command   *activities.Command
 }
 
 // RegisterWorkflows binds every workflow to its name. A replay needs nothing else.
@@ -25,6 +26,8 @@ func RegisterWorkflows(r flow.WorkflowRegistry) {
 	workflows.IngestRepository.Register(r, workflows.RunIngestRepository)
 	workflows.IngestVersion.Register(r, workflows.RunIngestVersion)
 	workflows.DeleteRepository.Register(r, workflows.RunDeleteRepository)
+
+	workflows.CommandRun.Register(r, workflows.RunCommand)
 }
 
 // RegisterActivities binds every activity to its name.
@@ -49,4 +52,8 @@ func RegisterActivities(r flow.ActivityRegistry, a Activities) {
 	workflows.FailVersion.Register(r, a.Ingest.FailVersion)
 	workflows.DropRepository.Register(r, a.Ingest.Drop)
 	workflows.FinishIngest.Register(r, a.Ingest.Finish)
+
+	workflows.LookAtCommand.Register(r, a.Command.Look)
+	workflows.LapseCommand.Register(r, a.Command.Lapse)
+	workflows.CancelCommand.Register(r, a.Command.Cancel)
 }

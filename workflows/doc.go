@@ -16,6 +16,9 @@
 //	  of a schedule:    watch/<repo>-<time>                   [ingest.fail_version] [ingest.finish]
 //	ingest.version      ingest/<id>/<tag>   ingest  cancel    ingest.version
 //	ingest.delete       ingest/<id>         ingest  -         [ingest.begin] ingest.drop [ingest.finish]
+//	command.run         command/<id>        turns   cancel,   [command.look] [command.lapse] [command.cancel]
+//	                                                command.
+//	                                                finished
 //
 // The schedule of a watched repository is watch/<repo>. ingest.version is a child of
 // ingest.repository, which continues as new every fifty versions.

@@ -113,7 +113,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	}
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
-		Actions: a.store, Secrets: a.secrets,
+		Actions: a.store, Secrets: a.secrets, Commands: a.store,
 		Turns: a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
 		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention, AuditRetention: a.cfg.Data.AuditRetention,
 		Queues: a.queues, Owner: domain.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
@@ -190,6 +190,7 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 			Model:     &activities.Model{Store: a.store, Models: models, Tools: a.tools, Memories: a.memories, Documents: a.documents(), Secrets: a.secrets, Budgets: budgets},
 			Tool:      &activities.Tool{Store: a.store, Tools: a.tools, Secrets: a.secrets},
 			Action:    &activities.Action{Store: a.store, Tools: a.tools, Secrets: a.secrets},
+			Command:   &activities.Command{Store: a.store},
 			Afterword: &activities.Afterword{Store: a.store, Models: models, Budgets: budgets},
 			Ingest:    &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
 		},

@@ -56,6 +56,7 @@ type Config struct {
 	Actions      ActionStore
 	Projects     ProjectStore
 	Ingests      IngestStore
+	Commands     CommandStore // nil for none
 	Events       EventLog
 	Repositories RepositoryStore
 	House        HousekeepingStore
@@ -76,10 +77,12 @@ type Config struct {
 	Log   zerolog.Logger
 }
 
-// Engine drives turns and ingestions. It is safe for concurrent use.
+// Engine drives turns, ingestions and commands on machines. It is safe for concurrent use.
 type Engine struct {
 	Config
 	attributes registered
+
+	launches sync.WaitGroup // workflows that are being started beside what they see to
 
 	watchLock sync.Mutex
 	watched   map[string]time.Duration // schedules that this process has seen to, by repository

@@ -61,6 +61,9 @@ func (e *Engine) DeleteProject(ctx context.Context, id string) (domain.Removed, 
 			return domain.Removed{}, fmt.Errorf("wait for turn %s: %w", turn.ID, err)
 		}
 	}
+	if err := e.endCommands(ctx, id); err != nil {
+		return domain.Removed{}, err
+	}
 	removed, err := e.Projects.DeleteProject(ctx, id)
 	removed.Canceled = int64(len(open))
 	return removed, err

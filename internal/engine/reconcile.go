@@ -26,8 +26,8 @@ const (
 // is canceled. It never hurts to do it twice: a row ends once, and a workflow closes only
 // after its row has ended.
 type reconciler struct {
-	engine       *Engine
-	turn, ingest string // the last ids that were looked at
+	engine                *Engine
+	turn, ingest, command string // the last ids that were looked at
 }
 
 func (r *reconciler) page(ctx context.Context) error {
@@ -48,14 +48,30 @@ func (r *reconciler) page(ctx context.Context) error {
 	if len(runs) == reconcilePage {
 		r.ingest = runs[len(runs)-1].ID
 	}
-	return errors.Join(failure, each(runs, func(run domain.OpenIngest) error { return r.engine.reconcileIngest(ctx, run) }))
+	failure = errors.Join(failure, each(runs, func(run domain.OpenIngest) error { return r.engine.reconcileIngest(ctx, run) }))
+	return errors.Join(failure, r.commands(ctx))
+}
+
+func (r *reconciler) commands(ctx context.Context) error {
+	if r.engine.Commands == nil {
+		return nil
+	}
+	open, err := r.engine.Commands.OpenCommands(ctx, reconcileAge, r.command, reconcilePage)
+	if err != nil {
+		return fmt.Errorf("list open commands: %w", err)
+	}
+	r.command = ""
+	if len(open) == reconcilePage {
+		r.command = open[len(open)-1].ID
+	}
+	return each(open, func(c domain.Command) error { return r.engine.reconcileCommand(ctx, c) })
 }
 
 // Reconcile looks at every open row once.
 func (e *Engine) Reconcile(ctx context.Context) error {
 	r := reconciler{engine: e}
 	for {
-		if err := r.page(ctx); err != nil || r.turn == "" && r.ingest == "" {
+		if err := r.page(ctx); err != nil || r.turn == "" && r.ingest == "" && r.command == "" {
 			return err
 		}
 	}

@@ -33,6 +33,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}{
 		{"sweep", sweepEvery, e.Sweep},
 		{"afterwords", sweepEvery, e.sweepAfterwords},
+		{"commands", sweepEvery, e.sweepCommands},
 		{"reconcile", reconcileEvery, reconcile.page},
 		{"watches", watchEvery, e.keepWatches},
 		{"deletions", deletionAge, e.sweepProjects},
@@ -41,6 +42,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		duties.Go(func() { e.repeat(ctx, duty.name, duty.every, duty.do) })
 	}
 	duties.Wait()
+	e.launches.Wait()
 	return nil
 }
 

@@ -45,6 +45,9 @@ order by c.id limit @limit`)
 
 	sqlCommandLaunched = statement("mark a command launched", `update commands set launched_at = now() where id = @command and launched_at is null`)
 
+	sqlProjectCommands = statement("list what is open of a project", `
+select`+openCommandColumns+` where c.project_id = @project and c.ended_at is null order by c.created_at, c.id`)
+
 	sqlOpenOfProject = statement("list the open commands of a project", `
 select c.id from commands c where c.project_id = @project and c.ended_at is null order by c.created_at, c.id`)
 )
@@ -141,22 +144,26 @@ func (s *Store) RejectCommand(ctx context.Context, id, why string) (domain.Comma
 	})
 }
 
+// ProjectCommands lists the open commands of a project, the oldest first.
+func (s *Store) ProjectCommands(ctx context.Context, projectID string) ([]domain.Command, error) {
+	return s.commands(ctx, sqlProjectCommands, pgx.NamedArgs{"project": projectID})
+}
+
 // EndProjectCommands ends the open commands of a project that is being deleted: those that were
-// not sent are canceled, the others unknown. It gives their ids.
-func (s *Store) EndProjectCommands(ctx context.Context, projectID string) (ids []string, err error) {
+// not sent are canceled, the others unknown.
+func (s *Store) EndProjectCommands(ctx context.Context, projectID string) (err error) {
 	var ends []*batch
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		ends, err = endAll(ctx, tx, sqlOpenOfProject, pgx.NamedArgs{"project": projectID}, "its project was deleted")
 		return err
 	})
 	if err != nil {
-		return nil, failed("end the commands of project "+projectID, err)
+		return failed("end the commands of project "+projectID, err)
 	}
 	for _, b := range ends {
-		ids = append(ids, b.subject)
 		s.tell(b.told...)
 	}
-	return ids, nil
+	return nil
 }
 
 // endBecause ends a command without its agent; nil where it is over.
