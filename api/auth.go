@@ -51,6 +51,9 @@ func callerOf(c *gin.Context) caller {
 // authorize lets a request pass that meets the route's policy, and goes on to meet it: one
 // that takes long is ended when the access of its caller ends.
 func (s *Server) authorize(policy access) gin.HandlerFunc {
+	if policy.who == machines || policy.who == joiners {
+		return s.authorizeAgent(policy)
+	}
 	return func(c *gin.Context) {
 		who, err := s.identifyCaller(c.Request, policy)
 		if err != nil && policy == browser && domain.CodeOf(err) == domain.CodeUnauthorized && forPeople(c.Request) {

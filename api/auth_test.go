@@ -20,7 +20,8 @@ func TestEveryRouteNeedsTheToken(t *testing.T) {
 	open := map[string]bool{"GET /health": true, "GET /ready": true, "GET /auth/config": true, "GET /openapi.yaml": true, "GET /auth/owner": true, "OPTIONS /temporal-codec/decode": true,
 		"POST /auth/register": true, "POST /auth/login": true, "POST /auth/logout": true,
 		"GET /auth/google": true, "GET /auth/google/callback": true, "GET /auth/oidc": true, "GET /auth/oidc/callback": true,
-		"GET /auth/device": true, "POST /auth/device": true, "POST /auth/device/token": true}
+		"GET /auth/device": true, "POST /auth/device": true, "POST /auth/device/token": true,
+		"GET /agents/:agent_id/install.sh": true, "GET /agents/binary/harvest-agent": true}
 	routes := f.server.Routes()
 	if len(routes) < 20 {
 		t.Fatalf("only %d routes", len(routes))

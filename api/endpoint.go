@@ -26,6 +26,7 @@ const writeLimit = 30 * time.Second
 type request[Body any] struct {
 	caller  caller
 	project domain.Project // of the path's :pid, where the route's policy is member
+	agent   domain.Agent   // who asks, where the route's policy is machine
 	body    Body
 	http    *http.Request // for its cookies and its connection
 	header  http.Header   // of the request
@@ -42,6 +43,9 @@ type checked interface{ validate() error }
 
 // optional is a body that may be left out.
 type optional interface{ mayBeEmpty() }
+
+// binary is a body whose texts may hold any bytes.
+type binary interface{ mayHoldBytes() }
 
 // raw is an answer that is encoded already.
 type raw struct {
@@ -74,7 +78,7 @@ func endpoint[Body, Out any](s *Server, status int, call func(context.Context, r
 
 func decode[Body any](c *gin.Context) (request[Body], error) {
 	req := request[Body]{
-		caller: callerOf(c), project: projectOf(c), http: c.Request, header: c.Request.Header, reply: c.Writer.Header(),
+		caller: callerOf(c), project: projectOf(c), agent: agentOf(c), http: c.Request, header: c.Request.Header, reply: c.Writer.Header(),
 		path: make(map[string]string, len(c.Params)),
 	}
 	for _, p := range c.Params {
@@ -115,7 +119,7 @@ func decodeBody(in io.Reader, body any) error {
 	if err != nil {
 		return bodyError(err, body)
 	}
-	if !utf8.Valid(doc) { // the parser would put other characters in the place of what it can't read
+	if _, may := body.(binary); !may && !utf8.Valid(doc) { // the parser would put other characters in the place of what it can't read
 		return domain.Invalid("", "the body is not valid UTF-8")
 	}
 	if _, may := body.(optional); may && len(bytes.TrimSpace(doc)) == 0 {
@@ -135,8 +139,11 @@ func bodyError(err error, body any) error {
 		tooLarge *http.MaxBytesError
 		badType  *json.UnmarshalTypeError
 		syntax   *json.SyntaxError
+		fault    *domain.Error // of a type that reads itself
 	)
 	switch {
+	case errors.As(err, &fault):
+		return fault
 	case errors.As(err, &tooLarge):
 		return tooLargeBody(tooLarge.Limit)
 	case errors.As(err, &badType):

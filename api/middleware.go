@@ -32,12 +32,15 @@ func (s *Server) identify(c *gin.Context) {
 	c.Next()
 }
 
+// often are the routes that are called by programs, all the time.
+var often = map[string]bool{"/health": true, "/ready": true, "/agent/ping": true, "/agent/output": true}
+
 // logAccess writes one line per request. It never logs query strings: they may hold a ticket.
 func (s *Server) logAccess(c *gin.Context) {
 	start := s.now()
 	c.Next()
 	entry := s.Log.Info()
-	if path := c.FullPath(); path == "/health" || path == "/ready" {
+	if often[c.FullPath()] {
 		entry = s.Log.Debug()
 	}
 	entry.Ctx(obs.With(c.Request.Context(), obs.IDs{TurnID: turnOf(c)})).

@@ -272,6 +272,8 @@ type Config struct {
 	Artifacts     Artifacts
 	Memories      Memories
 	Secrets       Secrets
+	Agents        Agents
+	AgentHub      AgentHub
 	Sources       Sources
 	Graph         Graph
 	Providers     Providers

@@ -347,23 +347,28 @@ func FuzzBodies(f *testing.F) {
 	f.Add("/tool-description", `{"name":"n","input":{"a":[1e999]}}`)
 	f.Add("/repositories", `{"url":"x","refs":["a"],"watch":"5m"}`)
 	f.Add("/repositories/x/ingest", ` `)
+	f.Add("/agent/output", `{"request_id":"c1","stream":"stdout","line":"\ud83d\\"}`)
+	f.Add("/agent/results", "{\"request_id\":\"c1\",\"stdout\":\"\xff\\u0000\"}")
 	engine := newFakeEngine()
 	engine.onStart = func(id string) { engine.end(id, answered) }
 	server, err := api.New(api.Config{
 		Actions: newFakeActions(),
-		Turns:   engine, Ingests: engine, Projects: newFakeProjects(), Conversations: newFakeTalks(), Workspaces: newFakeTalks(), Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
+		Turns:   engine, Ingests: engine, Projects: newFakeProjects(), Conversations: newFakeTalks(), Workspaces: newFakeTalks(), Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), Agents: newFakeAgents(), AgentHub: newFakeAgents(), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
 		Describer: fakeDescriber{}, Log: zerolog.Nop(), OwnerToken: token,
 	})
 	if err != nil {
 		f.Fatal(err)
 	}
-	paths := []string{"/query", "/tool-description", "/repositories", "/repositories/x/ingest"}
+	paths := []string{"/query", "/tool-description", "/repositories", "/repositories/x/ingest", "/agent/output", "/agent/results"}
 	f.Fuzz(func(t *testing.T, path, body string) {
 		if !slices.Contains(paths, path) || strings.Contains(body, `panic`) {
 			return
 		}
 		req := httptest.NewRequest("POST", path, strings.NewReader(body))
 		req.Header.Set("Authorization", "Bearer "+token)
+		if strings.HasPrefix(path, "/agent/") {
+			req.Header.Set("Authorization", "Bearer "+agentToken)
+		}
 		rec := httptest.NewRecorder()
 		server.ServeHTTP(rec, req)
 		if rec.Code >= 500 || !json.Valid(rec.Body.Bytes()) {

@@ -26,6 +26,8 @@ const (
 	stewards  audience = "admin of a project"
 	sharers   audience = "artifact"
 	followers audience = "turn"
+	machines  audience = "machine"
+	joiners   audience = "joining machine"
 )
 
 // The policies of routes.
@@ -39,6 +41,8 @@ var (
 	asked   = access{who: followers}                          // whose the turn :id is, or who may see its project
 	admin   = access{who: admins, scope: domain.ScopeAdmin}   // admins
 	browser = access{who: admins, scope: browserScope}        // admins, also by the cookie of a sign-in link on a page of ours
+	machine = access{who: machines}                           // agents, by their permanent token; never a person
+	joining = access{who: joiners}                            // agents, also by a token to install them with
 )
 
 // browserScope is what no API key has: keys open no pages.
@@ -150,6 +154,7 @@ func (s *Server) routes() []route {
 	table = append(table, s.peopleRoutes()...)
 	table = append(table, s.libraryRoutes()...)
 	table = append(table, s.secretRoutes()...)
+	table = append(table, s.agentRoutes()...)
 	table = append(table, s.conversationRoutes("/conversations", person)...)
 	table = append(table, s.conversationRoutes("/projects/:pid/conversations", member)...)
 	if s.TemporalUI != nil {

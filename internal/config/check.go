@@ -243,8 +243,7 @@ func (d *decoder) checkLater(c *Config) {
 		d.longEnough("auth.setup_token", c.Auth.SetupToken)
 	}
 	if c.Agents != nil {
-		d.scheme("agents.public_url", c.Agents.PublicURL, "http", "https")
-		d.later(c, "agents")
+		d.checkAgents(c.Agents)
 	}
 	if c.LXD != nil {
 		d.scheme("lxd.endpoint", c.LXD.Endpoint, "https")
@@ -258,6 +257,19 @@ func (d *decoder) checkLater(c *Config) {
 	}
 	if c.UI != nil {
 		d.later(c, "ui")
+	}
+}
+
+func (d *decoder) checkAgents(a *Agents) {
+	d.scheme("agents.public_url", a.PublicURL, "http", "https")
+	if strings.ContainsAny(a.PublicURL, "?#\"\\ \t\r\n") {
+		d.fault("agents.public_url", "must end with its host or path; what stands behind a ? or # is left out")
+	}
+	if _, err := path.Match(a.BinaryPath, ""); err != nil {
+		d.fault("agents.binary_path", "%q is no pattern: a [ is not closed", a.BinaryPath)
+	}
+	if a.ResultPatience < 30*time.Second {
+		d.fault("agents.result_patience", "%s is shorter than 30s: a connection that breaks needs as long to come back", a.ResultPatience)
 	}
 }
 

@@ -1,5 +1,7 @@
 package config
 
+import "time"
+
 // Auth configures how people sign in.
 type Auth struct {
 	JWTSecret       Secret  `toml:"jwt_secret"`  // signs sessions; without one the data folder's own
@@ -25,11 +27,20 @@ type OIDC struct {
 	DisplayName  string `toml:"display_name" default:"Single Sign-On"`
 }
 
-// Agents configures the installation of agents on remote machines.
+// Agents configures the installation of agents on remote machines, and how long they are
+// waited for.
 type Agents struct {
+	// BinaryPath is harvest-agent, or a folder or pattern with one for each architecture.
 	BinaryPath string `toml:"binary_path"`
-	PublicURL  string `toml:"public_url"`
+	// PublicURL is where machines find this server.
+	PublicURL string `toml:"public_url"`
+	// ResultPatience is how long behind its time limit the result of a command is waited for
+	// whose agent can't be reached: then its outcome is unknown.
+	ResultPatience time.Duration `toml:"result_patience" default:"10m"`
 }
+
+// DefaultResultPatience holds without an [agents] section.
+const DefaultResultPatience = 10 * time.Minute
 
 // LXD configures machines on an LXD cluster.
 type LXD struct {

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// agentRoutes are those of machines: what agents call, what a machine is installed from, and
+// what people do with machines. Under /agents/ the name of a project or an agent is :agent_id:
+// gin takes one name in one place. "install.sh" is no name of a route to a port, therefore.
+func (s *Server) agentRoutes() []route {
+	get, post, remove := http.MethodGet, http.MethodPost, http.MethodDelete
+	const under = "/projects/:pid/agents"
+	return []route{
+		{get, "/agent/events", joining, noBody, s.agentEvents},
+		{post, "/agent/ping", machine, noBody, endpoint(s, http.StatusOK, s.agentPing)},
+		{post, "/agent/started", machine, defaultBody, endpoint(s, http.StatusOK, s.agentStarted)},
+		{post, "/agent/output", machine, outputLimit, endpoint(s, http.StatusOK, s.agentOutput)},
+		{post, "/agent/results", machine, resultLimit, s.fewLarge(endpoint(s, http.StatusOK, s.agentResult))},
+
+		{get, "/agents/:agent_id/install.sh", public, noBody, endpoint(s, http.StatusOK, s.installScript)},
+		{get, "/agents/binary/harvest-agent", public, noBody, s.agentBinary},
+
+		{get, under, member, noBody, endpoint(s, http.StatusOK, s.agents)},
+		{get, under + "/install-command", member.by(domain.ScopeWrite).audited(), noBody, endpoint(s, http.StatusOK, s.installCommand)},
+		{post, under + "/rotate-install-token", member.audited(), defaultBody, endpoint(s, http.StatusOK, s.rotateInstallToken)},
+		{get, under + "/:aid", member, noBody, endpoint(s, http.StatusOK, s.agent)},
+		{remove, under + "/:aid", member, noBody, endpoint(s, http.StatusOK, s.deleteAgent)},
+	}
+}
+
+// machineInfo is an agent as clients see it.
+type machineInfo struct {
+	ID           string     `json:"id"`
+	Hostname     string     `json:"hostname"`
+	Description  string     `json:"description"`
+	Online       bool       `json:"online"`
+	LastSeen     *time.Time `json:"last_seen"`
+	CreatedAt    time.Time  `json:"created_at"`
+	Provider     string     `json:"provider"` // manual or lxd
+	Version      string     `json:"version"`  // "": it does not say
+	Capabilities []string   `json:"capabilities"`
+}
+
+// providerManual is the provider of agents that people installed.
+const providerManual = "manual"
+
+func infoOf(a domain.Agent) machineInfo {
+	provider := a.Provider
+	if provider == "" {
+		provider = providerManual
+	}
+	return machineInfo{
+		ID: a.ID, Hostname: a.Hostname, Description: a.Description, Online: a.Online, LastSeen: a.LastSeen, CreatedAt: a.CreatedAt,
+		Provider: provider, Version: a.Version, Capabilities: listed(a.Capabilities),
+	}
+}
+
+// agents answers GET /projects/:pid/agents.
+func (s *Server) agents(ctx context.Context, r request[none]) ([]machineInfo, error) {
+	list, err := s.Agents.Agents(ctx, r.project.ID)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]machineInfo, 0, len(list))
+	for _, a := range list {
+		infos = append(infos, infoOf(a))
+	}
+	return infos, nil
+}
+
+// agent answers GET /projects/:pid/agents/:aid.
+func (s *Server) agent(ctx context.Context, r request[none]) (machineInfo, error) {
+	a, err := s.Agents.Agent(ctx, r.project.ID, r.path["aid"])
+	return infoOf(a), err
+}
+
+// deleteAgent answers DELETE /projects/:pid/agents/:aid.
+func (s *Server) deleteAgent(ctx context.Context, r request[none]) (done, error) {
+	err := s.Agents.RemoveAgent(ctx, r.project.ID, r.path["aid"])
+	if err == nil {
+		s.AgentHub.Forget(r.path["aid"])
+	}
+	return done{err == nil}, err
+}
+
+// installAsk says how long a token is good for, and for how many machines.
+type installAsk struct {
+	ExpiresInSecs int `json:"expires_in_secs"`
+	Uses          int `json:"uses"`
+}
+
+func (installAsk) mayBeEmpty() {}
+
+// installed is the answer to who wants to install the agent.
+type installed struct {
+	OK bool `json:"ok"`
+	domain.InstallCommand
+}
+
+// installCommand answers GET /projects/:pid/agents/install-command.
+func (s *Server) installCommand(ctx context.Context, r request[none]) (installed, error) {
+	var ask installAsk
+	for name, field := range map[string]*int{"expires_in_secs": &ask.ExpiresInSecs, "uses": &ask.Uses} {
+		if !r.query.Has(name) {
+			continue
+		}
+		n, err := strconv.Atoi(r.query.Get(name))
+		if err != nil || n < 1 {
+			return installed{}, domain.Invalid(name, "must be a number, 1 or more")
+		}
+		*field = n
+	}
+	return s.install(ctx, r.reply, domain.InstallOrder{ProjectID: r.project.ID, CreatedBy: r.caller.UserID}, ask)
+}
+
+// rotateInstallToken answers POST /projects/:pid/agents/rotate-install-token.
+func (s *Server) rotateInstallToken(ctx context.Context, r request[installAsk]) (installed, error) {
+	return s.install(ctx, r.reply, domain.InstallOrder{ProjectID: r.project.ID, CreatedBy: r.caller.UserID, Rotate: true}, r.body)
+}
+
+func (s *Server) install(ctx context.Context, reply http.Header, order domain.InstallOrder, ask installAsk) (installed, error) {
+	reply.Set("Cache-Control", "no-store")
+	if ask.ExpiresInSecs < 0 || ask.ExpiresInSecs > int(domain.MaxInstallLife/time.Second) {
+		return installed{}, domain.Invalid("expires_in_secs", "must be 1 to %d", int(domain.MaxInstallLife/time.Second))
+	}
+	order.Life, order.Uses = time.Duration(ask.ExpiresInSecs)*time.Second, ask.Uses
+	command, err := s.AgentHub.Install(ctx, order)
+	return installed{err == nil, command}, err
+}
+
+// installScript answers GET /agents/:agent_id/install.sh, where the id is a project's.
+func (s *Server) installScript(ctx context.Context, r request[none]) (raw, error) {
+	project, err := s.Projects.Project(ctx, r.path["agent_id"])
+	if err != nil {
+		return raw{}, err
+	}
+	script, err := s.AgentHub.Script(project.ID)
+	r.reply.Set("Cache-Control", "no-store")
+	if err == nil {
+		r.reply.Set("Content-Type", "text/x-shellscript; charset=utf-8")
+	}
+	return raw{json: script}, err
+}
+
+// agentBinary answers GET /agents/binary/harvest-agent.
+func (s *Server) agentBinary(c *gin.Context) {
+	binary, err := s.AgentHub.Binary(c.Query("arch"))
+	if err != nil {
+		s.fail(c, err)
+		return
+	}
+	file, err := os.Open(binary.Path)
+	if err != nil {
+		s.fail(c, domain.Wrap(domain.CodeNotFound, err, "harvest-agent is not there any more; try again"))
+		return
+	}
+	defer file.Close()
+	header := c.Writer.Header()
+	header.Set("Content-Type", "application/octet-stream")
+	header.Set("Content-Disposition", `attachment; filename="harvest-agent"`)
+	header.Set("ETag", `"`+binary.SHA256+`"`)
+	header.Set("X-Checksum-Sha256", binary.SHA256)
+	header.Set("Cache-Control", "no-cache") // asked again each time, by the ETag
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(downloadLimit))
+	http.ServeContent(c.Writer, c.Request, "", binary.Modified, file)
+}
+
+// downloadLimit is for a machine far away to take some megabytes.
+const downloadLimit = 10 * time.Minute
