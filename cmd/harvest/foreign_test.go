@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -31,6 +32,7 @@ type owned struct {
 	artifact     string
 	apiKey       string
 	secret       string // its name
+	agent        string
 }
 
 // placeholder gives what a parameter of a path stands for; "" for what belongs to no project.
@@ -60,6 +62,8 @@ func (o owned) placeholder(t *testing.T, path, param string) string {
 			return o.secret
 		}
 		return ""
+	case "aid":
+		return o.agent
 	case "n", "version", "repo":
 		return ""
 	}
@@ -131,6 +135,7 @@ func (r *rig) furnish(t *testing.T, name string) (o owned) {
 	if err := r.pool.QueryRow(ctx, "select id from turns where conversation_id = $1", o.personal).Scan(&o.turn); err != nil {
 		t.Fatal(err)
 	}
+	o.agent = r.machine(t, o.project)
 	o.action, o.personalAct = r.wait(t, o.user, o.project, o.conversation), r.wait(t, o.user, "", o.personal)
 	return o
 }
@@ -146,6 +151,22 @@ func (r *rig) talk(t *testing.T, key, under string) (conversation, message strin
 		t.Fatal(err)
 	}
 	return conversation, message
+}
+
+// machine lets a machine join a project.
+func (r *rig) machine(t *testing.T, project string) string {
+	t.Helper()
+	_, install := domain.NewMachineToken(domain.InstallTokenPrefix)
+	_, permanent := domain.NewMachineToken(domain.AgentTokenPrefix)
+	err := r.store.AddInstallToken(t.Context(), domain.InstallToken{ID: domain.NewID(), ProjectID: project, Hash: install, ExpiresAt: time.Now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, err := r.store.JoinAgent(t.Context(), install, permanent, domain.AgentHello{Hostname: "box"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return agent.ID
 }
 
 // wait makes an action that waits for a decision.
@@ -177,7 +198,7 @@ func (r *rig) operations(t *testing.T) (list []operation) {
 	}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			if strings.Contains(op.Summary, "(admins)") || strings.Contains(op.Summary, "(open)") || strings.HasPrefix(path, "/admin/") {
+			if strings.Contains(op.Summary, "(admins)") || strings.Contains(op.Summary, "(open)") || strings.Contains(op.Summary, "(agents)") || strings.HasPrefix(path, "/admin/") {
 				continue
 			}
 			o := operation{method: method, path: path}
@@ -232,7 +253,7 @@ func (o operation) at(t *testing.T, mine, theirs owned, one string) (path string
 // parameter of each route the answer is 404, which is noted, and nothing is changed.
 func TestIDsOfOtherProjects(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, upgradeScript, scriptedModel)
+	r := newRig(t, upgradeScript, scriptedModel+"\n[agents]\npublic_url = \"https://harvest.example.com\"\n")
 	if _, err := r.store.CreateUser(t.Context(), domain.NewUser{Email: "first@example.com", Name: "first", Provider: "local"}); err != nil {
 		t.Fatal(err) // the first is an admin
 	}

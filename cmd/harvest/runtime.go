@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/harvest-engine/harvest/api"
+	"github.com/harvest-engine/harvest/internal/agenthub"
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
@@ -25,10 +26,11 @@ const (
 
 // halves say which parts of an assembly run in this process.
 type halves struct {
-	kind       string       // up, serve or worker
-	listener   net.Listener // of the API; nil for none
-	token      string       // the owner's
-	temporalUI string       // address behind /temporal/; "" for none
+	kind       string        // up, serve or worker
+	listener   net.Listener  // of the API; nil for none
+	agents     *agenthub.Hub // of the API
+	token      string        // the owner's
+	temporalUI string        // address behind /temporal/; "" for none
 	worker     bool
 	queues     []string // that the worker serves; none for all
 	// ready is called once everything runs; its error ends it.
@@ -51,7 +53,9 @@ func (a *assembly) run(ctx context.Context, h halves) error {
 	base.Go(func() error { a.staySeen(beneath, me); return nil })
 	base.Go(func() error { return a.watch(cancel, a.store.Serve(beneath)) })
 	if h.listener != nil {
+		h.agents = a.newHub(me.ID)
 		base.Go(func() error { return a.watch(cancel, a.engine.Run(beneath)) })
+		base.Go(func() error { return h.agents.Run(beneath) })
 	}
 	if h.worker && looks(h.queues) {
 		base.Go(func() error { a.keepLooking(beneath, a.newReader()); return nil })
@@ -109,7 +113,7 @@ func (a *assembly) runAbove(ctx context.Context, cancel context.CancelCauseFunc,
 func (a *assembly) serveAPI(h halves, cancel context.CancelCauseFunc) (stop func(), err error) {
 	cfg := api.Config{
 		Actions: a.engine,
-		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, Secrets: a.secrets, People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
+		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, Secrets: a.secrets, Agents: a.store, AgentHub: h.agents, People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
 		Providers: picker{a.chain}, Describer: a.tools, Checks: a.checks(), Log: a.log,
 		OwnerToken: h.token, Hosts: a.cfg.Server.Hosts, Proxies: a.cfg.Server.Proxies(),
 		Codec: converter.NewPayloadCodecHTTPHandler(a.codec),

@@ -59,7 +59,10 @@ func (h *Hub) finish(ctx context.Context, agentID string, end domain.CommandEnd)
 		}
 		command, err = h.Store.EndCommand(ctx, agentID, scrubbed(end, command, scrubber))
 		if err == nil {
-			return command, h.Commands.CommandFinished(ctx, end.CommandID)
+			if h.Commands != nil {
+				err = h.Commands.CommandFinished(ctx, end.CommandID)
+			}
+			return command, err
 		}
 		if domain.CodeOf(err) != domain.CodeSuperseded || try == takeTries {
 			return command, err
