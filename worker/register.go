@@ -15,6 +15,7 @@ type Activities struct {
 	Ingest    *activities.Ingest
 	Afterword *activities.Afterword
 	Command   *activities.Command
+	Provision *activities.Provision
 }
 
 // RegisterWorkflows binds every workflow to its name. A replay needs nothing else.
@@ -28,6 +29,7 @@ func RegisterWorkflows(r flow.WorkflowRegistry) {
 	workflows.DeleteRepository.Register(r, workflows.RunDeleteRepository)
 
 	workflows.CommandRun.Register(r, workflows.RunCommand)
+	workflows.ProvisionAgent.Register(r, workflows.RunProvisionAgent)
 }
 
 // RegisterActivities binds every activity to its name.
@@ -56,4 +58,14 @@ func RegisterActivities(r flow.ActivityRegistry, a Activities) {
 	workflows.LookAtCommand.Register(r, a.Command.Look)
 	workflows.LapseCommand.Register(r, a.Command.Lapse)
 	workflows.CancelCommand.Register(r, a.Command.Cancel)
+	workflows.BeginProvision.Register(r, a.Provision.Begin)
+	workflows.EnsureNetwork.Register(r, a.Provision.Network)
+	workflows.MakeToken.Register(r, a.Provision.Token)
+	workflows.CreateContainer.Register(r, a.Provision.Create)
+	workflows.StartContainer.Register(r, a.Provision.Start)
+	workflows.AwaitContainer.Register(r, a.Provision.Await)
+	workflows.InstallAgent.Register(r, a.Provision.Install)
+	workflows.RetryInstall.Register(r, a.Provision.Retry)
+	workflows.RemoveContainer.Register(r, a.Provision.Remove)
+	workflows.FinishProvision.Register(r, a.Provision.Finish)
 }

@@ -19,6 +19,9 @@
 //	command.run         command/<id>        turns   cancel,   [command.look] [command.lapse] [command.cancel]
 //	                                                command.
 //	                                                finished
+//	lxd.provision       provision/<id>      deploy  cancel    [provision.begin] lxd.network provision.token lxd.create
+//	                                                          lxd.start lxd.wait lxd.install [provision.retry]
+//	                                                          lxd.remove [provision.finish]
 //
 // The schedule of a watched repository is watch/<repo>. ingest.version is a child of
 // ingest.repository, which continues as new every fifty versions.

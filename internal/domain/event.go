@@ -49,6 +49,9 @@ const (
 	EventCommandSkipped EventType = "command_skipped" // {stdout_bytes, stderr_bytes}: so much was written; what is beyond the head is not shown as it comes
 	EventCommandDone    EventType = "command_done"    // terminal {status, exit_code, error, stdout_bytes, stderr_bytes}
 
+	EventPhaseStart   EventType = "phase_start"   // {phase} of a provision, which ends with done, error or canceled: {provision_id, instance, message, phase, code}
+	EventInstallRetry EventType = "install_retry" // {attempt, attempts}: the installation failed, and is tried again after a pause
+
 	EventIngestProgress EventType = "ingest_progress" // IngestProgress
 	EventIngestDone     EventType = "ingest_done"     // terminal {ingest_id, repository, kind, versions}
 	EventIngestFailed   EventType = "ingest_failed"   // terminal: as ingest_done, with {message, code, failed}

@@ -66,9 +66,13 @@ type Config struct {
 	// AuditRetention is how long entries of the audit are kept; 0: for ever.
 	AuditRetention time.Duration
 	Credentials    CredentialStore
-	Secrets        Secrets // nil for none
-	Queues         workflows.Queues
-	TurnLimits     workflows.TurnLimits
+	Agents         AgentStore
+	Provisions     ProvisionStore
+	// Containers is the LXD server of the configuration; nil for none.
+	Containers Containers
+	Secrets    Secrets // nil for none
+	Queues     workflows.Queues
+	TurnLimits workflows.TurnLimits
 	// Owner is the user in whose name the configuration's repositories are read.
 	Owner string
 	// Roots are the folders under which local repositories may lie, as absolute paths;

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,7 +52,7 @@ func (e *Engine) DeleteProject(ctx context.Context, id string) (domain.Removed, 
 			return domain.Removed{}, fmt.Errorf("stop turn %s: %w", turn.ID, err)
 		}
 	}
-	if err := e.endAfterwords(ctx, id); err != nil {
+	if err := errors.Join(e.endAfterwords(ctx, id), e.endProvisions(ctx, id)); err != nil {
 		return domain.Removed{}, err
 	}
 	waiting, stop := context.WithTimeout(ctx, projectPatience)

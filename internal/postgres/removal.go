@@ -48,6 +48,9 @@ select id from projects where deleting_at < now() - @age::interval order by dele
 		"rounds":   statement("remove a project's rounds", `delete from turn_messages r using turns t where t.project_id = @project and r.turn_id = t.id`),
 		"subjects": statement("remove a project's logs", `delete from subjects where stream_id = @log`),
 		"stream":   statement("remove a project's stream", `delete from streams where id = @log`),
+		"machined": statement("remove the events of a project's provisions", `delete from events e using provisions p where p.project_id = @project and e.subject_id = p.id`),
+		"machines": statement("remove the logs of a project's provisions", `delete from subjects s using provisions p where p.project_id = @project and s.id = p.id`),
+		"makings":  statement("remove the feeds of a project's provisions", `delete from streams st using provisions p where p.project_id = @project and st.id = '`+provisionFeed+`' || p.id`),
 		"acts":     statement("remove what people did in a project", `delete from performed where project_id = @project`),
 		"presence": statement("remove who is in a project", `delete from presence where project_id = @project`),
 		"replies":  statement("remove a project's messages", `delete from messages m using turns t where t.project_id = @project and m.id in (t.message_id, 'reply-' || t.id)`),
@@ -61,7 +64,7 @@ delete from events e using commands c where c.project_id = @project and e.stream
 		"feeds":   statement("remove the streams of a project's commands", `delete from streams t using commands c where c.project_id = @project and t.id = '`+commandFeed+`' || c.id`),
 		"project": statement("remove a project", `delete from projects where id = @project`),
 	}
-	dropOrder = []string{"chunks", "events", "keys", "calls", "rounds", "subjects", "stream", "acts", "presence", "replies", "talks", "values", "last", "awaited", "outputs", "runs", "feeds", "project"}
+	dropOrder = []string{"chunks", "events", "keys", "calls", "rounds", "subjects", "stream", "acts", "presence", "replies", "talks", "values", "last", "awaited", "outputs", "runs", "feeds", "machined", "machines", "makings", "project"}
 )
 
 // CloseProject keeps new work from a project that is to be deleted, and lists the turns that

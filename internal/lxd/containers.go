@@ -1,0 +1,351 @@
+package lxd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// The keys by which what Harvest makes is known on a server.
+const (
+	keyInstallation = "user.harvest.installation"
+	keyProject      = "user.harvest.project"
+	keyProvision    = "user.harvest.provision"
+)
+
+const (
+	networkPrefix = "hv"
+	networkHash   = 12 // characters; with the prefix fewer than the 15 that a kernel allows
+	runningLook   = 500 * time.Millisecond
+	stopTimeout   = 30 // seconds for a container to end by itself
+)
+
+// Image says what containers are made of.
+type Image struct {
+	Alias   string
+	Server  string            // of simplestreams; "": a local image
+	Profile string            // of LXD, that gives storage
+	Network map[string]string // options of the networks that are made; see DefaultNetwork
+}
+
+// DefaultNetwork are the options of a project's network where the configuration has none: a
+// bridge with addresses that LXD chooses, behind address translation.
+func DefaultNetwork() map[string]string {
+	return map[string]string{"ipv4.address": "auto", "ipv4.nat": "true", "ipv6.address": "none"}
+}
+
+// Containers does on the configured server what agents in containers need. What it makes
+// bears the id of this installation, and it touches nothing else. All of it may be repeated.
+type Containers struct {
+	door  *Door
+	image Image
+}
+
+// NewContainers works on the server behind a door.
+func NewContainers(door *Door, image Image) *Containers {
+	if len(image.Network) == 0 {
+		image.Network = DefaultNetwork()
+	}
+	return &Containers{door, image}
+}
+
+// Ready gives what keeps containers from being made; nil for nothing.
+func (c *Containers) Ready() error {
+	_, err := c.door.Server()
+	return err
+}
+
+// NetworkName names the network of a project.
+func NetworkName(projectID string) string {
+	sum := sha256.Sum256([]byte(projectID))
+	return networkPrefix + hex.EncodeToString(sum[:])[:networkHash]
+}
+
+// EnsureNetwork makes the network of a project where it is missing.
+func (c *Containers) EnsureNetwork(ctx context.Context, projectID string) error {
+	server, err := c.door.Server()
+	if err != nil {
+		return err
+	}
+	name := NetworkName(projectID)
+	found, err := server.GetNetwork(ctx, name)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		config := maps.Clone(c.image.Network)
+		config[keyInstallation], config[keyProject] = c.door.Installation(), projectID
+		made := server.CreateNetwork(ctx, Network{Name: name, Type: "bridge", Description: "Agents of a project of Harvest", Config: config})
+		if made == nil {
+			return nil
+		}
+		if found, err = server.GetNetwork(ctx, name); err != nil { // else another one was faster
+			return made
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if found.Config[keyProject] != projectID || found.Config[keyInstallation] != c.door.Installation() {
+		return domain.Errorf(domain.CodeUpstream, "LXD has a network %s that this Harvest did not make; rename or remove it", name)
+	}
+	return nil
+}
+
+// Create makes a container. One of that name that an earlier attempt began is removed first: it
+// was never started, and may be half of one.
+func (c *Containers) Create(ctx context.Context, order domain.ContainerOrder) error {
+	server, err := c.door.Server()
+	if err != nil {
+		return err
+	}
+	if err := c.checkParts(ctx, server); err != nil {
+		return err
+	}
+	if err := c.Remove(ctx, order.Name); err != nil {
+		return err
+	}
+	op, err := server.CreateInstance(ctx, c.newInstance(order))
+	if err != nil {
+		return err
+	}
+	_, err = op.Wait(ctx)
+	return err
+}
+
+// checkParts looks for what a container is made of, where LXD's own words would be hard to
+// understand.
+func (c *Containers) checkParts(ctx context.Context, server InstanceServer) error {
+	profile, err := server.GetProfile(ctx, c.image.Profile)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return domain.Wrap(domain.CodeUpstream, err, "LXD has no profile %q; make it, or name another one as [lxd] profile", c.image.Profile)
+	}
+	if err != nil {
+		return err
+	}
+	root := slices.ContainsFunc(slices.Collect(maps.Values(profile.Devices)), func(d map[string]string) bool {
+		return d["type"] == "disk" && d["path"] == "/"
+	})
+	if !root {
+		return domain.Errorf(domain.CodeUpstream, "the LXD profile %q has no root disk: add one with \"lxc profile device add %s root disk path=/ pool=POOL\", or name another one as [lxd] profile", c.image.Profile, c.image.Profile)
+	}
+	if c.image.Server != "" {
+		return nil
+	}
+	_, err = server.GetImageAlias(ctx, c.image.Alias)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return domain.Wrap(domain.CodeUpstream, err, "LXD has no local image with the alias %q; import one, or give [lxd] image_server", c.image.Alias)
+	}
+	return err
+}
+
+func (c *Containers) newInstance(order domain.ContainerOrder) NewInstance {
+	n := NewInstance{
+		Name: order.Name, Type: "container", Description: "An agent of Harvest", Profiles: []string{c.image.Profile},
+		Config: map[string]string{
+			keyInstallation: c.door.Installation(), keyProject: order.ProjectID, keyProvision: order.Provision,
+			"limits.cpu": strconv.Itoa(order.Flavor.CPU), "limits.memory": strconv.Itoa(order.Flavor.MemoryMiB) + "MiB",
+		},
+		Devices: map[string]map[string]string{
+			"eth0": {"type": "nic", "name": "eth0", "network": NetworkName(order.ProjectID)},
+		},
+		Source: Source{Type: "image", Alias: c.image.Alias},
+	}
+	if c.image.Server != "" {
+		n.Source.Server, n.Source.Protocol, n.Source.Mode = c.image.Server, "simplestreams", "pull"
+	}
+	return n
+}
+
+// find gives a container of ours; not_found where there is none, and upstream where one of
+// that name is somebody else's.
+func (c *Containers) find(ctx context.Context, server InstanceServer, name string) (Instance, error) {
+	found, err := server.GetInstance(ctx, name)
+	if err == nil && found.Config[keyInstallation] != c.door.Installation() {
+		return found, domain.Errorf(domain.CodeUpstream, "LXD has a container %s that this Harvest did not make; it is left alone", name)
+	}
+	return found, err
+}
+
+// Start starts a container; one that runs is left alone.
+func (c *Containers) Start(ctx context.Context, name string) error {
+	return c.Change(ctx, name, domain.ContainerStart)
+}
+
+// Change starts, stops or restarts a container. One that does not end by itself is killed.
+func (c *Containers) Change(ctx context.Context, name string, action domain.ContainerAction) error {
+	server, err := c.door.Server()
+	if err != nil {
+		return err
+	}
+	found, err := c.find(ctx, server, name)
+	if err != nil {
+		return err
+	}
+	running := found.Status == StatusRunning
+	switch {
+	case action == domain.ContainerStart && running, action == domain.ContainerStop && found.Status == StatusStopped:
+		return nil
+	case action == domain.ContainerRestart && !running:
+		action = domain.ContainerStart
+	}
+	err = change(ctx, server, name, StateChange{Action: string(action), Timeout: stopTimeout})
+	if err != nil && action != domain.ContainerStart && domain.CodeOf(err) == domain.CodeUpstream {
+		err = change(ctx, server, name, StateChange{Action: string(action), Timeout: stopTimeout, Force: true})
+	}
+	return err
+}
+
+func change(ctx context.Context, server InstanceServer, name string, to StateChange) error {
+	op, err := server.UpdateInstanceState(ctx, name, to)
+	if err != nil {
+		return err
+	}
+	_, err = op.Wait(ctx)
+	return err
+}
+
+// AwaitRunning waits until a container runs.
+func (c *Containers) AwaitRunning(ctx context.Context, name string) error {
+	server, err := c.door.Server()
+	if err != nil {
+		return err
+	}
+	for {
+		found, err := c.find(ctx, server, name)
+		if err != nil || found.Status == StatusRunning {
+			return err
+		}
+		pause(ctx, runningLook)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Remove removes a container with all that is in it, whether it runs or not. One that is gone
+// is no error.
+func (c *Containers) Remove(ctx context.Context, name string) error {
+	server, err := c.door.Server()
+	if err != nil {
+		return err
+	}
+	if err := settle(ctx, server, name); err != nil {
+		return err
+	}
+	found, err := c.find(ctx, server, name)
+	switch {
+	case domain.CodeOf(err) == domain.CodeNotFound:
+		return nil
+	case err != nil:
+		return err
+	case found.Status != StatusStopped:
+		err := change(ctx, server, name, StateChange{Action: string(domain.ContainerStop), Force: true, Timeout: -1})
+		if found, _ = c.find(ctx, server, name); err != nil && found.Status != StatusStopped && found.Name != "" {
+			return err
+		}
+	}
+	op, err := server.DeleteInstance(ctx, name)
+	if err == nil {
+		_, err = op.Wait(ctx)
+	}
+	if err != nil {
+		if _, gone := server.GetInstance(ctx, name); domain.CodeOf(gone) == domain.CodeNotFound {
+			return nil
+		}
+	}
+	return err
+}
+
+// settle waits for what goes on with a container: work that an earlier attempt began, and that
+// could not be canceled.
+func settle(ctx context.Context, server InstanceServer, name string) error {
+	all, err := server.GetOperations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, op := range all {
+		mine := slices.ContainsFunc(slices.Concat(op.Resources["instances"], op.Resources["containers"]), func(path string) bool {
+			path, _, _ = strings.Cut(path, "?")
+			return path[strings.LastIndex(path, "/")+1:] == name
+		})
+		if !mine || op.over() {
+			continue
+		}
+		running := server.GetOperation(op.ID)
+		if op.MayCancel {
+			if err := running.Cancel(ctx); err != nil {
+				return err
+			}
+		}
+		if len(op.Metadata.FDs) > 0 {
+			continue // an exec ends with its container
+		}
+		if _, err := running.Wait(ctx); ctx.Err() != nil {
+			return err // else it has ended, and how does not matter
+		}
+	}
+	return nil
+}
+
+// List gives the containers that this installation made.
+func (c *Containers) List(ctx context.Context) ([]domain.Container, error) {
+	server, err := c.door.Server()
+	if err != nil {
+		return nil, err
+	}
+	all, err := server.GetInstances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ours []domain.Container
+	for _, i := range all {
+		if i.Config[keyInstallation] == c.door.Installation() {
+			ours = append(ours, domain.Container{Name: i.Name, ProjectID: i.Config[keyProject], Provision: i.Config[keyProvision], CreatedAt: i.CreatedAt})
+		}
+	}
+	return ours, nil
+}
+
+// Networks gives the networks that this installation made.
+func (c *Containers) Networks(ctx context.Context) ([]domain.ContainerNetwork, error) {
+	server, err := c.door.Server()
+	if err != nil {
+		return nil, err
+	}
+	all, err := server.GetNetworks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ours []domain.ContainerNetwork
+	for _, n := range all {
+		if n.Config[keyInstallation] == c.door.Installation() {
+			ours = append(ours, domain.ContainerNetwork{Name: n.Name, ProjectID: n.Config[keyProject], InUse: len(n.UsedBy) > 0})
+		}
+	}
+	return ours, nil
+}
+
+// RemoveNetwork removes a network that this installation made; LXD refuses while it is used.
+func (c *Containers) RemoveNetwork(ctx context.Context, name string) error {
+	server, err := c.door.Server()
+	if err != nil {
+		return err
+	}
+	found, err := server.GetNetwork(ctx, name)
+	if err == nil && found.Config[keyInstallation] != c.door.Installation() {
+		return domain.Errorf(domain.CodeUpstream, "LXD has a network %s that this Harvest did not make; it is left alone", name)
+	}
+	if err == nil {
+		err = server.DeleteNetwork(ctx, name)
+	}
+	if domain.CodeOf(err) == domain.CodeNotFound || statusOf(err) == http.StatusNotFound {
+		return nil
+	}
+	return err
+}

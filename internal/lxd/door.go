@@ -1,0 +1,185 @@
+package lxd
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+const (
+	// firstPause and longestPause bound the time between two attempts to reach the server.
+	firstPause   = time.Second
+	longestPause = time.Minute
+	// lookEvery is how often a server that was reached is looked at again.
+	lookEvery = 30 * time.Second
+)
+
+// Store keeps what must outlive a process.
+type Store interface {
+	// LXDIdentity gives the identity of this installation, and keeps the one that make gives
+	// where there is none: whoever asks first, in whichever process, makes it.
+	LXDIdentity(ctx context.Context, make func() (domain.LXDIdentity, error)) (domain.LXDIdentity, error)
+	// LXDPin gives the fingerprint of the server's certificate at an address; "" for none.
+	LXDPin(ctx context.Context, endpoint string) (string, error)
+	// PinLXD keeps it.
+	PinLXD(ctx context.Context, endpoint, fingerprint string) error
+}
+
+// Config says which server is used, and how.
+type Config struct {
+	Endpoint   string
+	TrustToken string // one-time; "" for none
+	// ClientCert and ClientKey are an identity managed by hand, as PEM; "" for Harvest's own.
+	ClientCert, ClientKey string
+	CACert                string // PEM
+	Insecure              bool
+	Project               string // of LXD
+	Store                 Store
+	Log                   zerolog.Logger
+	// Pause is between two attempts at first; 0: a second. Tests shorten it.
+	Pause time.Duration
+}
+
+// Door is the way to the configured server. It joins the server where it has to, tries again
+// for as long as it takes, and tells what is in the way meanwhile. It is safe for concurrent
+// use.
+type Door struct {
+	config Config
+	look   chan struct{} // asks Run to try at once
+
+	mu           sync.Mutex
+	server       *Client
+	problem      error // why there is no server; nil where there is
+	installation string
+	certificate  string
+}
+
+// NewDoor builds a door; Run opens it.
+func NewDoor(c Config) *Door {
+	if c.Pause == 0 {
+		c.Pause = firstPause
+	}
+	return &Door{config: c, look: make(chan struct{}, 1), problem: domain.Errorf(domain.CodeUnavailable, "LXD at %s has not been reached yet", c.Endpoint)}
+}
+
+// Server gives the server, or the reason why there is none: unavailable.
+func (d *Door) Server() (InstanceServer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.problem == nil {
+		return d.server, nil
+	}
+	select {
+	case d.look <- struct{}{}:
+	default:
+	}
+	return nil, d.problem
+}
+
+// Check gives what keeps the server from being used; nil for nothing. It waits for nobody.
+func (d *Door) Check(context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.problem
+}
+
+// Open reports whether the server can be used now.
+func (d *Door) Open() bool { return d.Check(context.Background()) == nil }
+
+// Installation gives the id that marks what this installation makes; "" until it is known.
+func (d *Door) Installation() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.installation
+}
+
+// Run reaches the server, and looks after it, until ctx ends.
+func (d *Door) Run(ctx context.Context) {
+	pause := d.config.Pause
+	for ctx.Err() == nil {
+		client, err := d.attempt(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		wait := lookEvery
+		if err != nil {
+			wait = pause
+			pause = min(2*pause, longestPause)
+		} else {
+			pause = d.config.Pause
+		}
+		d.settle(client, err)
+		d.rest(ctx, wait, err != nil)
+	}
+	d.settle(nil, domain.Errorf(domain.CodeUnavailable, errStopping))
+}
+
+// rest waits for the time of the next attempt. Where the door is shut somebody may ask for an
+// earlier one.
+func (d *Door) rest(ctx context.Context, wait time.Duration, shut bool) {
+	pause(ctx, min(wait, d.config.Pause))
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	look := d.look
+	if !shut {
+		look = nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-look:
+	}
+}
+
+// settle takes the outcome of an attempt, and logs what has changed.
+func (d *Door) settle(client *Client, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before, first := d.problem, d.server == nil
+	if client != nil {
+		if d.server != nil && d.server != client {
+			d.server.Close()
+		}
+		d.server = client
+	}
+	d.problem = err
+	switch {
+	case err == nil && (before != nil || first):
+		d.config.Log.Info().Str("endpoint", d.config.Endpoint).Msg("lxd_ready")
+	case err != nil && (before == nil || before.Error() != err.Error()) && domain.PublicMessage(err) != errStopping:
+		d.config.Log.Warn().Str("endpoint", d.config.Endpoint).Err(err).Msg("lxd_unavailable")
+	}
+}
+
+const errStopping = "the server is stopping; try again"
+
+// attempt reaches the server and joins it where it must, or finds it as it was left.
+func (d *Door) attempt(ctx context.Context) (*Client, error) {
+	d.mu.Lock()
+	known := d.server
+	d.mu.Unlock()
+	if known != nil {
+		if server, err := known.GetServer(ctx); err == nil && server.Auth == "trusted" {
+			return known, nil
+		}
+	}
+	client, err := d.join(ctx)
+	if err == nil {
+		return client, nil
+	}
+	return nil, domain.Wrap(domain.CodeUnavailable, err, "LXD can't be used: %s", told(err))
+}
+
+// told gives the text of an error for people, with the field of the configuration that is wrong.
+func told(err error) string {
+	var e *domain.Error
+	if errors.As(err, &e) && e.Field != "" {
+		return "[lxd] " + e.Field + " " + e.Message
+	}
+	return domain.PublicMessage(err)
+}
