@@ -14,7 +14,9 @@ insert into install_tokens (id, project_id, hash, created_by, expires_at, uses_l
 select @id, id, @hash, @by, @expires, @uses, @instance, @description from projects
 where id = @project and deleting_at is null returning id`)
 
-	sqlRevokeInstallTokens = statement("revoke install tokens", `delete from install_tokens where project_id = @project`)
+	// Those of containers were shown to nobody, and are good for one machine.
+	sqlRevokeInstallTokens = statement("revoke install tokens", `
+delete from install_tokens where project_id = @project and instance = ''`)
 
 	sqlDropInstallTokens = statement("drop expired install tokens", `
 delete from install_tokens where id in (select id from install_tokens where expires_at < @before limit @limit)`)
@@ -33,7 +35,7 @@ func (s *Store) AddInstallToken(ctx context.Context, t domain.InstallToken) erro
 	return failed("keep an install token", err)
 }
 
-// RevokeInstallTokens ends all install tokens of a project. Machines that have joined stay.
+// RevokeInstallTokens ends all install tokens of a project that people were given. Machines that have joined stay.
 func (s *Store) RevokeInstallTokens(ctx context.Context, projectID string) error {
 	_, err := s.pool.Exec(ctx, sqlRevokeInstallTokens, pgx.NamedArgs{"project": projectID})
 	return failed("revoke the install tokens of project "+projectID, err)

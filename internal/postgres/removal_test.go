@@ -102,6 +102,7 @@ func (h house) furnish(ada domain.User, project domain.Project, conversation str
 		h.exec(sql)
 	}
 	h.command("agent-"+id, id, "command-"+id)
+	h.provision(id, "provision-"+id, "")
 	h.exec(`insert into command_outputs (command_id) values ('command-` + id + `')`)
 	return []string{id, turn.ID, homeless.ID, conversation}
 }
