@@ -137,13 +137,19 @@ func (p *program) decide(ctx context.Context, api *client.Client, d domain.Decis
 	if err := api.Decide(ctx, a, d); err != nil {
 		return err
 	}
-	word := "rejected; it will not be run"
+	word, see := "rejected; it will not be run", "actions show"
 	if d.Status == domain.ActionApproved {
 		word = "approved; it is run now"
+		if a.Name == runCommandTool { // its command has the action's id
+			see = "agents logs"
+		}
 	}
-	fmt.Fprintf(p.out, "%s: see harvest actions show %s\n", word, a.ID)
+	fmt.Fprintf(p.out, "%s: see harvest %s %s\n", word, see, a.ID)
 	return nil
 }
+
+// runCommandTool is the tool that runs commands on machines; what people run waits as its calls too.
+const runCommandTool = "run_command"
 
 // withClient connects for the time of one use.
 func (p *program) withClient(use func(*client.Client) error) error {

@@ -51,6 +51,16 @@ func (p *program) showJSON(value any) error {
 	return enc.Encode(value)
 }
 
+// fields shows one thing as lines of a name and a value; what is empty is left out, and what is
+// shown is escaped.
+func (p *program) fields(pairs ...[2]string) {
+	for _, pair := range pairs {
+		if pair[1] != "" {
+			fmt.Fprintf(p.out, "%-12s %s\n", pair[0], domain.Visible(pair[1]))
+		}
+	}
+}
+
 // did says in a line what a command has changed; what others wrote in it is escaped.
 func (p *program) did(format string, names ...string) error {
 	shown := make([]any, len(names))

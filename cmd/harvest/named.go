@@ -55,6 +55,7 @@ func entries[T any](list []T, of func(T) entry) []entry {
 var listedBy = map[string]string{
 	"project": "harvest projects list", "group": "harvest groups list", "skill": "harvest skills list",
 	"artifact": "harvest artifacts list", "memory": "harvest memories list", "conversation": "harvest conversations list",
+	"machine": "harvest agents list",
 }
 
 // pick gives the id of the entry of that id, or of that name where only one has it.

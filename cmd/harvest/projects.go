@@ -20,11 +20,12 @@ func (p *program) projectsCommand() *cobra.Command {
   harvest projects create engine --group platform
   harvest projects show engine
   harvest projects usage engine --from 2026-11-01
+  harvest projects settings engine --approvers others
   harvest projects move engine research
   harvest projects delete engine
   harvest ask "Where are turns stored?" --project engine --conversation storage`,
 	}
-	c.AddCommand(p.listProjectsCommand(), p.createProjectCommand(), p.showProjectCommand(), p.projectUsageCommand(), p.moveProjectCommand(), p.deleteProjectCommand())
+	c.AddCommand(p.listProjectsCommand(), p.createProjectCommand(), p.showProjectCommand(), p.projectUsageCommand(), p.projectSettingsCommand(), p.moveProjectCommand(), p.deleteProjectCommand())
 	return c
 }
 

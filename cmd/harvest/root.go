@@ -33,6 +33,8 @@ type program struct {
 	out  *os.File // answers
 	errs *os.File // all else
 	env  func(string) (string, bool)
+	// interrupts tells of what is typed after a first Ctrl-C; nil for the signals of the process.
+	interrupts chan os.Signal
 
 	configPath string
 	dataDir    string
@@ -44,6 +46,21 @@ type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
+// exitError is an end with an exit code of its own; without an error nothing is said of it.
+type exitError struct {
+	code int
+	error
+}
+
+func (e exitError) Error() string {
+	if e.error == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.error.Error()
+}
+
+func (e exitError) Unwrap() error { return e.error }
+
 func (p *program) run(ctx context.Context, args []string) int {
 	root := p.command()
 	root.SetArgs(args)
@@ -52,9 +69,15 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetErr(p.errs)
 	command, err := root.ExecuteContextC(ctx)
 	var usage usageError
+	var ended exitError
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &ended):
+		if ended.error != nil {
+			fmt.Fprintf(p.errs, "harvest: %v\n", ended.error)
+		}
+		return ended.code
 	case errors.As(err, &usage):
 		fmt.Fprintf(p.errs, "harvest: %v\nSee: %s --help\n", err, command.CommandPath())
 		return exitUsage
@@ -97,6 +120,7 @@ Try it:  harvest demo`,
 		p.demoCommand(), p.askCommand(), p.watchCommand(), p.conversationsCommand(), p.actionsCommand(), p.loginCommand(), p.logoutCommand(), p.uiCommand())
 	p.group(root, "team", "Share projects, and say who may do what:",
 		p.projectsCommand(), p.artifactsCommand(), p.skillsCommand(), p.memoriesCommand(), p.secretsCommand(), p.usersCommand(), p.groupsCommand(), p.auditCommand())
+	p.group(root, "machines", "Work on machines:", p.agentsCommand(), p.runCommand())
 	p.group(root, "run", "Run Harvest:",
 		p.upCommand(), p.ingestCommand(), p.doctorCommand(), p.serveCommand(), p.workerCommand(), p.migrateCommand())
 	root.AddCommand(p.versionCommand(), p.readPDF())

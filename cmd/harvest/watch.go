@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ event_id, from which --after goes on.`,
 					return err
 				}
 				if asJSON {
-					return p.printFeed(c.Context(), api, project.ID, after)
+					return p.printEvents(c.Context(), api, api.FollowProject(c.Context(), project.ID, after))
 				}
 				return p.showFeed(c.Context(), api, project.ID, after)
 			})
@@ -75,10 +76,10 @@ func (p *program) showFeed(ctx context.Context, api *client.Client, project, aft
 	return nil
 }
 
-// printFeed prints a feed for programs.
-func (p *program) printFeed(ctx context.Context, api *client.Client, project, after string) error {
+// printEvents prints events for programs.
+func (p *program) printEvents(ctx context.Context, api *client.Client, events iter.Seq2[client.Event, error]) error {
 	api.Waits = func(reason string) { fmt.Fprintf(p.errs, "harvest: %s (it is tried again)\n", reason) }
-	for event, err := range api.FollowProject(ctx, project, after) {
+	for event, err := range events {
 		if ctx.Err() != nil {
 			return nil
 		}

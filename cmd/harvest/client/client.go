@@ -96,13 +96,18 @@ func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, unreachable{domain.Wrap(domain.CodeUnavailable, err, "harvest can't be reached at %s; %s", c.base, c.remedy())}
+		return nil, unreachable{c.away(err)}
 	}
 	if response.StatusCode < 300 {
 		return response, nil
 	}
 	defer response.Body.Close()
 	return nil, refusal(response)
+}
+
+// away is the error of a server that can't be reached.
+func (c *Client) away(err error) error {
+	return domain.Wrap(domain.CodeUnavailable, err, "harvest can't be reached at %s; %s", c.base, c.remedy())
 }
 
 // remedy says what to do about a server that can't be reached.

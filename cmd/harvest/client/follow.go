@@ -59,18 +59,23 @@ func (c *Client) followFrom(ctx context.Context, path, after string, begun *http
 			if !more {
 				return
 			}
-			if last == after { // a server that keeps hanging up is not asked without a pause
-				select {
-				case <-ctx.Done():
-				case <-time.After(200 * time.Millisecond):
-				}
-			}
-			if ctx.Err() != nil {
+			if last == after && !pause(ctx) || ctx.Err() != nil {
 				yield(Event{}, ctx.Err())
 				return
 			}
 			after = last
 		}
+	}
+}
+
+// pause waits a moment, for a server that keeps hanging up is not asked without one; false where
+// ctx ended.
+func pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(200 * time.Millisecond):
+		return true
 	}
 }
 

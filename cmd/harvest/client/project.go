@@ -129,3 +129,24 @@ func (c *Client) Usage(ctx context.Context, projectID, from, to string) (domain.
 	err := c.fetch(ctx, call{method: http.MethodGet, path: "/projects/" + segment(projectID) + "/usage?" + query.Encode()}, &sums)
 	return sums, err
 }
+
+// Settings is what a project has settled about what asks for approval.
+type Settings struct {
+	Approvers       domain.Approvers `json:"approvers"`
+	ConfirmExpiry   int              `json:"confirm_expiry_seconds"`
+	AskingTools     []string         `json:"asking_tools"`     // ask always
+	CommandPolicy   string           `json:"command_policy"`   // which commands of models ask: always, changes or allow_list
+	AllowedCommands []string         `json:"allowed_commands"` // of allow_list: run at once
+}
+
+// Settings reads those of a project.
+func (c *Client) Settings(ctx context.Context, projectID string) (Settings, error) {
+	var s Settings
+	err := c.fetch(ctx, call{method: http.MethodGet, path: "/projects/" + segment(projectID) + "/settings"}, &s)
+	return s, err
+}
+
+// ChangeSettings replaces those of a project; for admins.
+func (c *Client) ChangeSettings(ctx context.Context, projectID string, s Settings) error {
+	return c.change(ctx, http.MethodPut, "/projects/"+segment(projectID)+"/settings", s)
+}

@@ -1,0 +1,147 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// Agent is a machine of a project, by the daemon that runs on it.
+type Agent struct {
+	ID           string     `json:"id"`
+	Hostname     string     `json:"hostname"`
+	Description  string     `json:"description"`
+	Online       bool       `json:"online"`
+	LastSeen     *time.Time `json:"last_seen"` // nil: never
+	CreatedAt    time.Time  `json:"created_at"`
+	Provider     string     `json:"provider"` // "manual" or "lxd"
+	Version      string     `json:"version"`
+	Capabilities []string   `json:"capabilities"`
+	// ProjectID and ProjectName say whose it is; Agents fills them in.
+	ProjectID   string `json:"project_id"`
+	ProjectName string `json:"project_name"`
+}
+
+// agentPath is where a machine stands, and what is under it.
+func agentPath(a Agent, under ...string) string {
+	path := agentsPath(a.ProjectID) + "/" + segment(a.ID)
+	for _, part := range under {
+		path += "/" + segment(part)
+	}
+	return path
+}
+
+func agentsPath(projectID string) string { return "/projects/" + segment(projectID) + "/agents" }
+
+// Agents lists the machines of a project, in the order in which they joined.
+func (c *Client) Agents(ctx context.Context, project domain.Project) ([]Agent, error) {
+	list := []Agent{}
+	err := c.fetch(ctx, call{method: http.MethodGet, path: agentsPath(project.ID)}, &list)
+	for i := range list {
+		list[i].ProjectID, list[i].ProjectName = project.ID, project.Name
+	}
+	return list, err
+}
+
+// DeleteAgent removes a machine, and its container where it has one.
+func (c *Client) DeleteAgent(ctx context.Context, a Agent) error {
+	return c.change(ctx, http.MethodDelete, agentPath(a), nil)
+}
+
+// ChangeContainer has the container of a machine "start", "stop" or "restart".
+func (c *Client) ChangeContainer(ctx context.Context, a Agent, verb string) error {
+	return c.change(ctx, http.MethodPost, agentPath(a, verb), nil)
+}
+
+// InstallCommand installs the agent on a machine.
+type InstallCommand struct {
+	Command   string    `json:"command"`
+	Wget      string    `json:"wget"`      // the same for a machine without curl
+	Uninstall string    `json:"uninstall"` // removes the agent again
+	ExpiresAt time.Time `json:"expires_at"`
+	Uses      *int      `json:"uses"` // machines that may join by it; nil: any number
+}
+
+// InstallCommand makes a token by which machines join a project, and gives the command that
+// carries it. With rotate all earlier tokens end. The call is made once: each makes a token. 0
+// leaves the server's choice.
+func (c *Client) InstallCommand(ctx context.Context, projectID string, rotate bool, life time.Duration, uses int) (InstallCommand, error) {
+	var made InstallCommand
+	numbers := map[string]int{}
+	for name, n := range map[string]int{"expires_in_secs": int(life.Seconds()), "uses": uses} {
+		if n > 0 {
+			numbers[name] = n
+		}
+	}
+	if rotate {
+		err := c.once(ctx, call{method: http.MethodPost, path: agentsPath(projectID) + "/rotate-install-token", body: numbers}, &made)
+		return made, err
+	}
+	query := url.Values{}
+	for name, n := range numbers {
+		query.Set(name, strconv.Itoa(n))
+	}
+	err := c.once(ctx, call{method: http.MethodGet, path: agentsPath(projectID) + "/install-command?" + query.Encode()}, &made)
+	return made, err
+}
+
+// Flavors lists the sizes of containers, the smallest first.
+func (c *Client) Flavors(ctx context.Context, projectID string) ([]Flavor, error) {
+	var list []Flavor
+	err := c.fetch(ctx, call{method: http.MethodGet, path: agentsPath(projectID) + "/flavors"}, &list)
+	return list, err
+}
+
+// Flavor is a size of container.
+type Flavor struct {
+	ID        string `json:"id"`
+	Label     string `json:"label"`
+	CPU       int    `json:"cpu"`        // cores
+	MemoryMiB int    `json:"memory_mib"` // MiB
+}
+
+// Container is the body of an order for a machine in a container.
+type Container struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Flavor      string `json:"flavor"`
+}
+
+// The events of an order for a container.
+const (
+	EventPhaseStart     domain.EventType = "phase_start"   // {phase}
+	EventInstallRetry   domain.EventType = "install_retry" // {attempt, attempts}
+	EventContainerDone  domain.EventType = "done"
+	EventContainerError domain.EventType = "error" // {phase, message}
+)
+
+// CreateContainer orders a machine in a container, and gives what becomes of it, up to done or
+// error. key is the idempotency key: where the connection breaks the order is sent again, and
+// is the same; what is told then begins anew.
+func (c *Client) CreateContainer(ctx context.Context, projectID string, order Container, key string) iter.Seq2[Event, error] {
+	ends := func(kind domain.EventType) bool { return kind == EventContainerDone || kind == EventContainerError }
+	return func(yield func(Event, error) bool) {
+		for {
+			response, err := c.again(ctx, call{
+				method: http.MethodPost, path: agentsPath(projectID) + "/lxd", body: order,
+				header: map[string]string{"Idempotency-Key": key, "Accept": "text/event-stream"},
+			})
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			if _, more := read(response, "", ends, yield); !more {
+				return
+			}
+			if !pause(ctx) {
+				yield(Event{}, ctx.Err())
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+)
+
+func TestMachinesAreListed(t *testing.T) {
+	t.Parallel()
+	_, ada := newMachines(t)
+	out := ada.says(exitOK, "", []string{"web1", "online", "box", "away since", "engine", "lxd", `the \u{1b}[31mfirst`}, "agents", "list")
+	if strings.Contains(out, "\x1b") {
+		t.Errorf("what a machine says of itself reaches the terminal: %q", out)
+	}
+	var list []client.Agent
+	if out := ada.says(exitOK, "", nil, in("agents", "list", "--json")...); json.Unmarshal([]byte(out), &list) != nil || len(list) != 2 || list[0].ProjectName != "engine" {
+		t.Errorf("as JSON: %s", out)
+	}
+	ada.says(exitOK, "", []string{"web1", "engine", "online", "hand", "0.3.0", "ack cancel"}, "agents", "show", "web1")
+	ada.says(exitOK, "", []string{"box", "LXD container", "it does not say", "as a plain agent"}, "agents", "show", "a2")
+	ada.says(exitFailed, "", []string{`there is no machine "web9"`, "harvest agents list"}, "agents", "show", "web9")
+	ada.says(exitFailed, "", []string{"there is no project"}, "agents", "list", "--project", "none")
+	ada.says(exitUsage, "", []string{"name one machine"}, "agents", "show")
+}
+
+func TestInstallCommands(t *testing.T) {
+	t.Parallel()
+	m, ada := newMachines(t)
+	const made = `{"ok":true,"command":"curl -fsS URL | TOKEN=hvi_x bash","wget":"wget -qO- URL","uninstall":"bash uninstall","expires_at":"2026-12-01T10:00:00Z","uses":1}`
+	m.answer("GET /projects/p1/agents/install-command", made)
+	m.answer("POST /projects/p1/agents/rotate-install-token", strings.Replace(made, `"uses":1`, `"uses":null`, 1))
+	ada.says(exitUsage, "", []string{"--project"}, "agents", "install")
+	out, errs := ada.run(exitOK, "", in("agents", "install", "--expires", "1h", "--uses", "1")...)
+	if out != "curl -fsS URL | TOKEN=hvi_x bash\n" {
+		t.Errorf("it prints %q", out)
+	}
+	for _, part := range []string{"as root", "for one machine", "not shown again", "  bash uninstall"} {
+		if !strings.Contains(errs, part) {
+			t.Errorf("it does not say %q:\n%s", part, errs)
+		}
+	}
+	m.wants(t, "GET /projects/p1/agents/install-command?expires_in_secs=3600&uses=1")
+	ada.says(exitOK, "", []string{"wget -qO- URL"}, in("agents", "install", "--wget")...)
+	ada.says(exitOK, "", []string{"any number of machines", "earlier install commands have ended"}, in("agents", "rotate-token")...)
+	m.wants(t, "POST /projects/p1/agents/rotate-install-token {}")
+	ada.says(exitOK, "", []string{`"expires_at"`}, in("agents", "install", "--json")...)
+	ada.says(exitUsage, "", []string{"--uses"}, in("agents", "install", "--uses", "-1")...)
+}
+
+func TestMachinesAreRemoved(t *testing.T) {
+	t.Parallel()
+	m, ada := newMachines(t)
+	m.answer("DELETE "+ofWeb1, `{"ok":true}`)
+	m.answer("DELETE /projects/p1/agents/a2", `502 upstream: the container can't be deleted: it is busy`)
+	ada.says(exitOK, "", []string{"removed the machine web1"}, "agents", "delete", "web1")
+	ada.says(exitFailed, "", []string{"can't be deleted: it is busy"}, "agents", "delete", "box")
+	m.wants(t, "DELETE "+ofWeb1)
+}
+
+func TestContainers(t *testing.T) {
+	t.Parallel()
+	m, ada := newMachines(t)
+	m.answer("GET /projects/p1/agents/flavors", `[{"id":"tiny","label":"Tiny","cpu":1,"memory_mib":512}]`)
+	m.stream("POST /projects/p1/agents/lxd", `{"type":"phase_start","phase":"ensure_network"}`, `{"type":"phase_start","phase":"install_agent"}`,
+		`{"type":"install_retry","attempt":2,"attempts":4}`, `{"type":"done"}`)
+	m.answer("POST /projects/p1/agents/a2/stop", `{"ok":true}`)
+	m.answer("POST "+ofWeb1+"/start", `400 invalid_request: web1 is no container that Harvest made`)
+	ada.says(exitOK, "", []string{"tiny", "0.5 GiB"}, in("agents", "flavors")...)
+	ada.says(exitUsage, "", []string{"--flavor", "harvest agents flavors"}, in("agents", "create", "builder")...)
+	ada.says(exitOK, "", []string{"preparing the network", "trying again to install the agent, 2 of 4", "installing the agent", "builder is made"}, in("agents", "create", "builder", "--flavor", "tiny")...)
+	m.wants(t, `POST /projects/p1/agents/lxd {"name":"builder","flavor":"tiny"}`)
+	ada.says(exitOK, "", []string{`"type":"install_retry"`, `"event_id":"1"`}, in("agents", "create", "builder", "--flavor", "tiny", "--json")...)
+	ada.says(exitOK, "", []string{"the container of box is stopped"}, "agents", "stop", "box")
+	ada.says(exitFailed, "", []string{"no container"}, "agents", "start", "web1")
+}
+
+func TestAContainerThatCanNotBeMade(t *testing.T) {
+	t.Parallel()
+	m, ada := newMachines(t)
+	m.stream("POST /projects/p1/agents/lxd", `{"type":"phase_start","phase":"create_container"}`, `{"type":"error","phase":"create_container","message":"no space left\u001b[2J"}`)
+	if out := ada.says(exitFailed, "", []string{"builder was not made", "while creating the container", "no space left"}, in("agents", "create", "builder", "--flavor", "tiny")...); strings.Contains(out, "\x1b") {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestForwards(t *testing.T) {
+	t.Parallel()
+	m, ada := newMachines(t)
+	const grafana = `{"id":"f1","agent_id":"a1","port":3000,"route_name":"grafana","url":"https://h/agents/a1/grafana/"}`
+	m.answer("GET "+ofWeb1+"/port-forwards", "["+grafana+"]")
+	m.answer("GET /projects/p1/agents/a2/port-forwards", "[]")
+	m.answer("POST "+ofWeb1+"/port-forwards", grafana)
+	m.answer("PUT "+ofWeb1+"/port-forwards/f1", `{"ok":true}`)
+	m.answer("DELETE "+ofWeb1+"/port-forwards/f1", `{"ok":true}`)
+	ada.says(exitOK, "", []string{"grafana", "3000", "https://h/agents/a1/grafana/"}, "agents", "forwards", "list", "web1")
+	ada.says(exitOK, "", []string{"no port forwards"}, "agents", "forwards", "list", "box")
+	ada.says(exitOK, "", []string{`"route_name": "grafana"`}, "agents", "forwards", "list", "web1", "--json")
+	ada.says(exitUsage, "", []string{"name"}, "agents", "forwards", "add", "web1", "3000")
+	ada.says(exitUsage, "", []string{"is no port"}, "agents", "forwards", "add", "web1", "http", "--name", "grafana")
+	ada.says(exitOK, "", []string{"https://h/agents/a1/grafana/"}, "agents", "forwards", "add", "web1", "3000", "--name", "grafana")
+	m.wants(t, "POST "+ofWeb1+`/port-forwards {"port":3000,"route_name":"grafana"}`)
+	ada.says(exitUsage, "", []string{"what is to change"}, "agents", "forwards", "edit", "web1", "grafana")
+	ada.says(exitOK, "", []string{"changed"}, "agents", "forwards", "edit", "web1", "grafana", "--port", "3001")
+	m.wants(t, "PUT "+ofWeb1+`/port-forwards/f1 {"port":3001}`)
+	ada.says(exitFailed, "", []string{`no port forward "x"`, "forwards list web1"}, "agents", "forwards", "delete", "web1", "x")
+	ada.says(exitOK, "", []string{"removed the port forward grafana"}, "agents", "forwards", "delete", "web1", "grafana")
+	m.wants(t, "DELETE "+ofWeb1+"/port-forwards/f1")
+}
+
+func TestProjectSettings(t *testing.T) {
+	t.Parallel()
+	m, ada := newMachines(t)
+	m.answer("GET /projects/p1/settings", `{"approvers":"others","confirm_expiry_seconds":3600,"asking_tools":["drop"],"command_policy":"changes","allowed_commands":[]}`)
+	m.answer("PUT /projects/p1/settings", `{"ok":true}`)
+	ada.says(exitOK, "", []string{"members, but not who asked", "1h0m0s", "drop", "ask unless they only read"}, "projects", "settings", "engine")
+	ada.says(exitOK, "", []string{"changed the settings of the project engine"}, "projects", "settings", "engine", "--command-policy", "allow_list", "--allow-command", "uptime", "--asking-tool", "")
+	m.wants(t, `PUT /projects/p1/settings {"approvers":"others","confirm_expiry_seconds":3600,"asking_tools":[],"command_policy":"allow_list","allowed_commands":["uptime"]}`)
+	ada.says(exitOK, "", []string{`"command_policy": "changes"`}, "projects", "settings", "engine", "--json")
+	ada.says(exitUsage, "", []string{"--json shows"}, "projects", "settings", "engine", "--json", "--approvers", "admins")
+}

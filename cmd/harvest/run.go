@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// The exit codes of a command that was run on a machine, beside its own.
+const (
+	exitUnknown  = 123 // how it ended can't be known
+	exitTimedOut = 124 // as timeout(1) gives it
+	exitNotRun   = 125 // it never ran
+)
+
+func (p *program) runCommand() *cobra.Command {
+	var order client.CommandOrder
+	var project string
+	var timeout, wait time.Duration
+	var env []string
+	var asJSON, raw bool
+	c := &cobra.Command{
+		Use:   "run MACHINE [flags] -- COMMAND…",
+		Short: "Run a command on a machine, and show its output as it comes",
+		Long: `Runs a command on a machine. One argument behind -- is a line for bash; several are a program and
+its arguments, exactly as they stand. The command goes on whatever becomes of this program, of
+the connection or of Harvest; it never runs twice. Where the machine is not connected the command
+waits for it.
+
+Ctrl-C asks for the end of the command, and shows how it ends; a second one leaves it alone, and
+says how it can be followed. The exit code is the command's own, or
+  123  it ran, and how it ended can't be known
+  124  it ran longer than its --timeout, and was ended
+  125  it never ran
+  130  it was canceled, or left running
+
+Secrets of the project go into the environment by their names: the machine gets the values, and
+the log never shows them.`,
+		Example: `  harvest run web1 -- uptime
+  harvest run web1 -- 'df -h | sort -k5 | tail -3'
+  harvest run web1 --timeout 5m --env TOKEN=secret://DEPLOY_TOKEN -- ./deploy.sh
+  harvest run web1 --detach -- apt-get -y upgrade`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usageError{errors.New("name a machine, and the command: harvest run MACHINE -- COMMAND")}
+			}
+			return nil
+		},
+	}
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		order.Command = commandLine(args[1:])
+		order.TimeoutSecs, order.WaitSecs = wholeSeconds(timeout), wholeSeconds(wait)
+		if order.Env, err = variables(env); err != nil {
+			return err
+		}
+		err = p.withClient(func(api *client.Client) error {
+			agent, err := agentNamed(c.Context(), api, project, args[0])
+			if err != nil {
+				return err
+			}
+			return p.runOn(c.Context(), api, agent, order, asJSON, raw)
+		})
+		return runFault(c.Context(), err)
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; flags of the command itself go behind --: harvest run MACHINE -- COMMAND", err)}
+	})
+	agentProjectFlag(c, &project)
+	flags := c.Flags()
+	flags.DurationVar(&timeout, "timeout", 0, "how long it may run, at most 5m (default 30s)")
+	flags.DurationVar(&wait, "wait", 0, "how long it waits for its machine to connect, at most 24h (default 1m)")
+	flags.StringArrayVar(&env, "env", nil, "variable of its environment, as NAME=secret://SECRET (may be repeated)")
+	flags.StringVar(&order.Description, "description", "", "what it is for, for those who look at the log or approve it")
+	flags.BoolVar(&order.Detach, "detach", false, "print its id, and don't wait for it")
+	flags.BoolVar(&raw, "raw", false, "write its output as it is to a terminal too, where it could do harm")
+	flags.BoolVar(&asJSON, "json", false, "print the command as JSON when it has ended, as the API gives it")
+	exclusive(c, "detach", "json")
+	return c
+}
+
+// runFault makes an error that is no command's own end one with an exit code of its own.
+func runFault(ctx context.Context, err error) error {
+	var usage usageError
+	var ended exitError
+	if err == nil || ctx.Err() != nil || errors.As(err, &usage) || errors.As(err, &ended) {
+		return err
+	}
+	return exitError{exitNotRun, err}
+}
+
+// runOn orders a command, and follows it.
+func (p *program) runOn(ctx context.Context, api *client.Client, a client.Agent, order client.CommandOrder, asJSON, raw bool) error {
+	detached := order.Detach
+	made, err := api.RunCommand(ctx, a, order, domain.NewID())
+	if err != nil {
+		return err
+	}
+	switch {
+	case made.Status == domain.CommandPending:
+		fmt.Fprintf(p.errs, "harvest: this waits for approval; whoever may approve it here writes:\n  harvest actions show %s\n  harvest actions approve %[1]s\n", made.ActionID)
+	case !a.Online:
+		fmt.Fprintf(p.errs, "harvest: %s is not connected; the command waits for it\n", domain.Visible(a.Hostname))
+	}
+	if detached {
+		fmt.Fprintln(p.out, made.CommandID)
+		return p.did("follow it with: harvest agents logs %s", made.CommandID)
+	}
+	x := client.Command{ID: made.CommandID, ProjectID: a.ProjectID, AgentID: a.ID, Hostname: a.Hostname}
+	return p.followRun(ctx, api, x, asJSON, raw)
+}
+
+// plainWord is what bash takes as it stands.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+:,./-]+$`)
+
+// commandLine gives a line for bash: the only argument, or several as the words that they are.
+func commandLine(args []string) string {
+	if len(args) == 1 {
+		return args[0]
+	}
+	words := make([]string, len(args))
+	for i, word := range args {
+		if words[i] = word; !plainWord.MatchString(word) {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// wholeSeconds rounds up.
+func wholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// variables reads NAME=VALUE.
+func variables(list []string) (map[string]string, error) {
+	env := map[string]string{}
+	for _, text := range list {
+		name, value, found := strings.Cut(text, "=")
+		if !found || name == "" {
+			return nil, usageError{fmt.Errorf("--env %q is not NAME=secret://SECRET", text)}
+		}
+		env[name] = value
+	}
+	return env, nil
+}

@@ -1,0 +1,93 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// Container shows how far the making of a container is.
+type Container struct {
+	screen *Screen
+	name   string
+	begun  time.Time
+	phase  string    // that is under way; "" before the first
+	since  time.Time // it is
+	done   map[string]bool
+}
+
+// NewContainer begins to show it.
+func NewContainer(screen *Screen, name string) *Container {
+	c := &Container{screen: screen, name: name, begun: time.Now(), since: time.Now(), done: map[string]bool{}}
+	screen.Status(c.status)
+	return c
+}
+
+var containerPhases = map[string]string{
+	"ensure_network": "preparing the network of the project", "install_token": "making a token for it", "create_container": "creating the container",
+	"start_container": "starting it", "wait_running": "waiting until it runs", "install_agent": "installing the agent",
+}
+
+func containerPhase(phase string) string {
+	if text := containerPhases[phase]; text != "" {
+		return text
+	}
+	return printable(strings.ReplaceAll(phase, "_", " "))
+}
+
+func (c *Container) status(width int) string {
+	text := "beginning"
+	if c.phase != "" {
+		text = containerPhase(c.phase)
+	}
+	clock := seconds(time.Since(c.begun).Truncate(100 * time.Millisecond))
+	return clip(text, width-len(clock)-2) + "  " + c.screen.Style(Dim, clock)
+}
+
+// Show shows an event. After the last the container is there, or else the error says why not.
+func (c *Container) Show(kind domain.EventType, event Event) error {
+	var e struct {
+		Phase    string `json:"phase"`
+		Message  string `json:"message"`
+		Attempt  int    `json:"attempt"`
+		Attempts int    `json:"attempts"`
+	}
+	if err := event.Decode(&e); err != nil {
+		return err
+	}
+	switch kind {
+	case "phase_start":
+		c.begin(e.Phase)
+	case "install_retry":
+		c.screen.Line("%s %s", c.screen.Style(Yellow, c.screen.mark("↻", "~")), fmt.Sprintf("trying again to install the agent, %d of %d: %s", e.Attempt, e.Attempts, firstOf(printable(e.Message), "the container is not ready yet")))
+	case domain.EventDone:
+		c.begin("")
+		c.screen.Status(nil)
+		c.screen.Line("%s is made; it is in harvest agents list once its agent has connected, within seconds", c.screen.Style(Bold, printable(c.name)))
+	case domain.EventError:
+		c.screen.Status(nil)
+		where := ""
+		if e.Phase != "" {
+			where = " while " + containerPhase(e.Phase)
+		}
+		return domain.Errorf(domain.CodeUpstream, "%s was not made: it failed%s: %s", printable(c.name), where, printable(e.Message))
+	}
+	return nil
+}
+
+// begin ends the phase that is under way, and begins another. What is told again after a broken
+// connection is not shown again.
+func (c *Container) begin(phase string) {
+	if c.done[phase] || phase != "" && phase == c.phase {
+		return
+	}
+	if c.phase != "" {
+		c.done[c.phase] = true
+		c.screen.Line("%s %s  %s", c.screen.Style(Green, c.screen.mark("✓", "+")), containerPhase(c.phase), c.screen.Style(Dim, seconds(time.Since(c.since))))
+	}
+	c.screen.mu.Lock()
+	c.phase, c.since = phase, time.Now()
+	c.screen.mu.Unlock()
+}
