@@ -83,7 +83,7 @@ func (s *Store) endSent(ctx context.Context, c commandLog, end domain.CommandEnd
 	end = judged(c.Command, end)
 	args := c.args(outputArgs(end))
 	var events []domain.NewEvent
-	ran := end.Status != domain.CommandFailed && (end.Status != domain.CommandCanceled || c.Status == domain.CommandRunning || end.ExitCode != nil)
+	ran := hasRun(c.Command, end)
 	if ran {
 		events = c.started()
 	}
@@ -109,6 +109,12 @@ func (s *Store) endSent(ctx context.Context, c commandLog, end domain.CommandEnd
 	s.tell(b.messages(last, at)...)
 	ended.EndedAt = &at
 	return ended, nil
+}
+
+// hasRun reports whether a command that ends so was begun.
+func hasRun(c domain.Command, end domain.CommandEnd) bool {
+	never := end.Status == domain.CommandFailed || end.Status == domain.CommandCanceled
+	return !never || c.Status == domain.CommandRunning || end.ExitCode != nil || end.Stdout.Bytes+end.Stderr.Bytes > 0
 }
 
 // judged gives an end as it is stored. A command whose cancel was asked for and that never began
@@ -148,7 +154,7 @@ func doneEvent(c domain.Command) domain.NewEvent {
 
 // endLate takes a result of a command that has ended.
 func (s *Store) endLate(ctx context.Context, c commandLog, end domain.CommandEnd) (domain.Command, error) {
-	if c.told {
+	if c.told || c.DeliveredAt == nil { // what never was sent has no result
 		return c.Command, nil
 	}
 	var now time.Time
