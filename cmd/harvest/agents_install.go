@@ -12,8 +12,8 @@ import (
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
 )
 
-const installHelp = `The command is printed once: it carries a token that is kept nowhere. Run it as root on the
-machine; what is said beside it goes to the standard error, so it can be sent on:
+const installHelp = `The command is printed once: it carries a token that is kept nowhere. It needs root on the
+machine. What is said beside it goes to the standard error, so that it can be sent on:
 
   harvest agents install --project engine | ssh root@web1 bash`
 
@@ -54,7 +54,7 @@ func (p *program) installCommand(c *cobra.Command, rotate bool) *cobra.Command {
 		if rotate {
 			fmt.Fprintln(p.errs, "all earlier install commands have ended")
 		}
-		fmt.Fprintf(p.errs, "run this on the machine, as root; it is good until %s, for %s, and is not shown again:\n\n", when(made.ExpiresAt), machinesFor(made.Uses))
+		fmt.Fprintf(p.errs, "run this on the machine; it is good until %s, for %s, and is not shown again:\n\n", when(made.ExpiresAt), machinesFor(made.Uses))
 		fmt.Fprintln(p.out, made.Command)
 		fmt.Fprintf(p.errs, "\nthe machine is in harvest agents list once it has connected; this removes the agent from it again:\n%s\n", indented(made.Uninstall))
 		return nil

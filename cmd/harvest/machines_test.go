@@ -37,7 +37,7 @@ func TestInstallCommands(t *testing.T) {
 	if out != "curl -fsS URL | TOKEN=hvi_x bash\n" {
 		t.Errorf("it prints %q", out)
 	}
-	for _, part := range []string{"as root", "for one machine", "not shown again", "  bash uninstall"} {
+	for _, part := range []string{"run this on the machine", "for one machine", "not shown again", "  bash uninstall"} {
 		if !strings.Contains(errs, part) {
 			t.Errorf("it does not say %q:\n%s", part, errs)
 		}
