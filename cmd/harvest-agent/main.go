@@ -11,9 +11,13 @@ import (
 
 func main() {
 	// A shim stands between a command and its start: it does nothing that it needs not.
-	if len(os.Args) > 1 && os.Args[1] == shim.Verb {
-		if err := shim.Main(); err != nil {
-			fmt.Fprintln(os.Stderr, "harvest-agent shim:", err)
+	if len(os.Args) > 1 && (os.Args[1] == shim.Verb || os.Args[1] == shim.ConsoleVerb) {
+		work := shim.Main
+		if os.Args[1] == shim.ConsoleVerb {
+			work = shim.ConsoleMain
+		}
+		if err := work(); err != nil {
+			fmt.Fprintln(os.Stderr, "harvest-agent", os.Args[1]+":", err)
 			os.Exit(1)
 		}
 		return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/harvest-engine/harvest/internal/agent"
 	"github.com/harvest-engine/harvest/internal/agent/settings"
+	"github.com/harvest-engine/harvest/internal/agent/setup"
 )
 
 // version is set as the binary is linked.
@@ -73,7 +74,7 @@ func (p program) serve(path string) error {
 	daemon, err := agent.New(agent.Config{
 		Settings: file, Version: version, Env: environment(p.env), Errs: p.errs,
 		Log:       slog.New(slog.NewTextHandler(p.errs, nil)),
-		Uninstall: func() error { return nil },
+		Uninstall: func() error { return remove(file) },
 	})
 	if err != nil {
 		return err
@@ -81,4 +82,13 @@ func (p program) serve(path string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return daemon.Run(ctx)
+}
+
+// remove takes the agent off the machine.
+func remove(file *settings.File) error {
+	binary, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return setup.Of(file.Path(), file.Values().StateDir, binary).Remove()
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/agent/journal"
+	"github.com/harvest-engine/harvest/internal/agent/procs"
+	"github.com/harvest-engine/harvest/internal/agent/session"
 	"github.com/harvest-engine/harvest/internal/agent/settings"
 	"github.com/harvest-engine/harvest/internal/agent/shim"
 	"github.com/harvest-engine/harvest/internal/agent/uplink"
@@ -41,6 +43,7 @@ type Agent struct {
 	journal *journal.Journal
 	hello   uplink.Hello
 	outbox  *outbox
+	host    *session.Host
 	slots   chan struct{}
 	work    sync.WaitGroup
 
@@ -88,6 +91,7 @@ func New(cfg Config) (*Agent, error) {
 		commands: map[string]*command{}, early: map[string]time.Time{},
 	}
 	a.outbox = newOutbox(client, cfg.Log)
+	a.host = session.New(session.Host{Dial: client.Session, Env: cfg.Env, Log: cfg.Log, Errs: cfg.Errs})
 	return a, nil
 }
 
@@ -99,11 +103,15 @@ func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a.removed = cancel
+	if err := procs.Adopt(); err != nil {
+		a.cfg.Log.Warn("what a killed shim leaves is found by its environment alone", "error", err)
+	}
 	if err := a.resume(ctx); err != nil {
 		return errors.Join(err, a.journal.Close())
 	}
 	a.work.Go(func() { a.outbox.run(ctx) })
 	a.work.Go(func() { a.ping(ctx) })
+	a.work.Go(func() { a.reaping(ctx) })
 	a.connect(ctx)
 	a.work.Wait()
 	if errors.Is(context.Cause(ctx), errRemoved) {

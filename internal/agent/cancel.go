@@ -10,6 +10,7 @@ import (
 
 const (
 	stopAgain  = time.Second      // between two signals to a shim
+	endFor     = 20 * time.Second // for all commands, where the agent is removed
 	keepEarly  = 10 * time.Minute // a cancel that overtook its command
 	mostEarlys = 1000
 )
@@ -62,24 +63,37 @@ func (c *command) stopWhenCanceled(ctx context.Context, process *shim.Process, o
 	}
 }
 
-// endAll ends all commands, and forgets what they wrote: the agent is removed.
+// endAll ends all commands, whoever's shims have them, once nothing else works on them.
 func (a *Agent) endAll() {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	for _, c := range a.commands {
+		if c.record != nil {
+			_ = c.record.Close() // and with it this process's part in the lock
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endFor)
 	defer cancel()
 	entries, err := a.journal.Entries()
 	if err != nil {
 		a.cfg.Log.Error("commands may go on running", "error", err)
 	}
 	for _, entry := range entries {
-		if !entry.Held {
-			continue
+		if entry.Held {
+			_ = entry.Record.SetWish(journal.Wish{Cancel: true})
+			a.work.Go(func() { endOne(ctx, shim.Find(ctx, entry.Record)) })
 		}
-		_ = entry.Record.SetWish(journal.Wish{Cancel: true})
-		process := shim.Find(ctx, entry.Record)
+	}
+	a.work.Wait()
+}
+
+func endOne(ctx context.Context, process *shim.Process) {
+	for {
 		process.Stop()
 		select {
 		case <-ctx.Done():
+			return
 		case <-process.Gone:
+			return
+		case <-time.After(stopAgain):
 		}
 	}
 }

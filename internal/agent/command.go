@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/agent/journal"
-	"github.com/harvest-engine/harvest/internal/agent/procs"
 	"github.com/harvest-engine/harvest/internal/agent/shim"
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
@@ -35,7 +34,7 @@ type command struct {
 
 	record *journal.Record // nil where the journal could not take it: then it never runs
 	mu     sync.Mutex
-	ended  bool
+	ending *journal.Ending // nil until it is over
 }
 
 func newCommand(a *Agent, id string) *command {
@@ -73,10 +72,10 @@ func (a *Agent) execute(ctx context.Context, m agentwire.Message) {
 
 func (c *command) redelivered() {
 	c.mu.Lock()
-	ended := c.ended
+	ending := c.ending
 	c.mu.Unlock()
-	if ended {
-		c.agent.outbox.kick()
+	if ending != nil {
+		c.agent.outbox.remind(c.id, *ending)
 		return
 	}
 	select {
@@ -188,47 +187,6 @@ func (c *command) follow(ctx context.Context, process *shim.Process) {
 	c.end(ending)
 }
 
-// settle decides how a command ended whose shim is gone without a word, and ends what it
-// left. Boot names the run of the machine in which it came.
-func (c *command) settle(boot string) journal.Ending {
-	left := procs.End(func() []procs.Process { return leftovers(c.id) }, 0)
-	state, err := c.record.State()
-	wish, _ := c.record.Wish()
-	rebooted := boot == "" || boot != c.agent.journal.Boot()
-	ending := journal.Ending{Outcome: agentwire.Unknown, Written: state.Written, Swept: left.Ended}
-	switch {
-	case rebooted:
-		ending.Error = "the machine was stopped while it ran, or before it began"
-	case err == nil && !state.Begun && wish.Cancel:
-		ending.Outcome, ending.Error = agentwire.Canceled, "it was canceled before it began"
-	case err == nil && !state.Begun:
-		ending.Outcome, ending.Error = agentwire.NotStarted, "the agent was killed before it began"
-	default:
-		ending.Error = "the process that watches over it was killed; it was ended too, if it still ran"
-	}
-	if left.Left > 0 {
-		ending.Error += fmt.Sprintf("; %d of its processes could not be ended", left.Left)
-	}
-	if err := c.record.SetEnding(ending); err != nil {
-		c.agent.cfg.Log.Error("an ending is not journaled", "command", c.id, "error", err)
-	}
-	_ = c.record.Sync() // where the machine stops now, this is decided again, and alike
-	return ending
-}
-
-func leftovers(id string) []procs.Process {
-	all, err := procs.List()
-	if err != nil {
-		return nil
-	}
-	marked := procs.Marked(all, shim.Marker+"="+id)
-	roots := make([]int, 0, len(marked))
-	for _, p := range marked {
-		roots = append(roots, p.PID)
-	}
-	return append(marked, procs.Below(all, roots...)...)
-}
-
 // end hands the result to the outbox.
 func (c *command) end(ending journal.Ending) {
 	record := c.currentRecord()
@@ -239,9 +197,9 @@ func (c *command) end(ending journal.Ending) {
 			}
 		}
 	}
-	c.mu.Lock()
-	c.ended = true
-	c.mu.Unlock()
+	c.mu.Lock() // who finds it over finds its result on its way
+	defer c.mu.Unlock()
+	c.ending = &ending
 	c.agent.outbox.add(&item{
 		id: c.id,
 		result: func() agentwire.Result {

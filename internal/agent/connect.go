@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/agent/uplink"
@@ -75,6 +76,8 @@ func (a *Agent) handle(ctx context.Context, data []byte, good bool) (still bool)
 		a.execute(ctx, m)
 	case agentwire.CancelRun:
 		a.cancel(m.RequestID)
+	case agentwire.OpenShell, agentwire.OpenTunnel:
+		a.open(ctx, m)
 	case agentwire.Uninstall:
 		a.cfg.Log.Info("uninstalling, as the server says")
 		a.removed(errRemoved)
@@ -98,4 +101,18 @@ func (a *Agent) register(m agentwire.Message) bool {
 	a.cfg.Log.Info("registered", "agent", m.AgentID)
 	a.outbox.kick()
 	return true
+}
+
+// sessionName is what the id of a session may be: it becomes a part of an address.
+var sessionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+func (a *Agent) open(ctx context.Context, m agentwire.Message) {
+	switch {
+	case !sessionName.MatchString(m.SessionID):
+		a.cfg.Log.Warn("a session without a proper id is left out")
+	case m.Type == agentwire.OpenShell:
+		a.work.Go(func() { a.host.Console(ctx, m.SessionID, m.Cols, m.Rows) })
+	default:
+		a.work.Go(func() { a.host.Tunnel(ctx, m.SessionID, m.Port) })
+	}
 }

@@ -189,3 +189,29 @@ func (d *daemon) file(path string) string {
 	d.t.Fatalf("%s does not come", path)
 	return ""
 }
+
+// forgets fails where files of commands stay whose results the server has. They go once the
+// agent has read its answer.
+func (d *daemon) forgets() {
+	d.t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		names, err := filepath.Glob(filepath.Join(d.state, "commands", "*"))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if len(names) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			d.t.Errorf("of commands that are over %v stay", names)
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func findAlive(pid int, started uint64) (int, bool) {
+	p, ok := procs.Find(pid)
+	return pid, ok && p.Started == started && p.Alive()
+}

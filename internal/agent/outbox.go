@@ -24,6 +24,7 @@ type item struct {
 	bare    func() agentwire.Result // without output
 	done    func()                  // once the server has it
 	refused int                     // times, by an answer about this result
+	again   bool                    // it was asked for while it was sent
 }
 
 // outbox sends results, in the order in which commands ended, until the server has them.
@@ -32,8 +33,9 @@ type outbox struct {
 	log    *slog.Logger
 	wake   chan struct{}
 
-	mu    sync.Mutex
-	items []*item
+	mu      sync.Mutex
+	items   []*item
+	sending *item
 }
 
 func newOutbox(client *uplink.Client, log *slog.Logger) *outbox {
@@ -47,15 +49,17 @@ func (o *outbox) add(result *item) {
 	o.kick()
 }
 
-// remind answers for a command whose result the server had before: it can be told how it
-// ended, and nothing of its output.
+// remind answers for a command that has ended and was delivered again. Where the server had
+// its result before, it is told how the command ended, and nothing of its output.
 func (o *outbox) remind(id string, ending journal.Ending) {
+	defer o.kick()
 	o.mu.Lock()
-	known := slices.ContainsFunc(o.items, func(other *item) bool { return other.id == id })
-	o.mu.Unlock()
-	if known {
-		o.kick()
-		return
+	defer o.mu.Unlock()
+	for _, waiting := range o.items {
+		if waiting.id == id {
+			waiting.again = waiting == o.sending // else it is sent in its turn
+			return
+		}
 	}
 	told := func() agentwire.Result {
 		result := journal.Told(id, ending)
@@ -64,7 +68,7 @@ func (o *outbox) remind(id string, ending journal.Ending) {
 		}
 		return result
 	}
-	o.add(&item{id: id, result: told, bare: told, done: func() {}})
+	o.items = append(o.items, &item{id: id, result: told, bare: told, done: func() {}})
 }
 
 // kick makes the next attempt come at once.
@@ -99,9 +103,14 @@ func (o *outbox) run(ctx context.Context) {
 func (o *outbox) round(ctx context.Context) bool {
 	all := true
 	for _, next := range o.waiting() {
+		o.begin(next)
 		err := o.send(ctx, next)
 		if err == nil {
-			o.remove(next)
+			if o.sent(next) {
+				next.done()
+			} else {
+				o.kick()
+			}
 			continue
 		}
 		if ctx.Err() != nil {
@@ -122,11 +131,22 @@ func (o *outbox) waiting() []*item {
 	return slices.Clone(o.items)
 }
 
-func (o *outbox) remove(sent *item) {
+// sent removes a result that the server has, unless it was asked for meanwhile.
+func (o *outbox) sent(has *item) (gone bool) {
 	o.mu.Lock()
-	o.items = slices.DeleteFunc(o.items, func(other *item) bool { return other == sent })
-	o.mu.Unlock()
-	sent.done()
+	defer o.mu.Unlock()
+	if has.again {
+		has.again = false
+		return false
+	}
+	o.items = slices.DeleteFunc(o.items, func(other *item) bool { return other == has })
+	return true
+}
+
+func (o *outbox) begin(next *item) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sending = next
 }
 
 func (o *outbox) send(ctx context.Context, next *item) error {

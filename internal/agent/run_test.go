@@ -65,10 +65,10 @@ func TestConnectsAgainWithThePermanentTokenAndTheSameMachine(t *testing.T) {
 	d.start()
 	s.connected()
 	s.drop()
-	s.until("a second connection", func() bool { return len(s.hellos) == 2 })
+	s.connection(2)
 	d.stop()
 	d.start()
-	s.until("a third connection", func() bool { return len(s.hellos) == 3 })
+	s.connection(3)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, h := range s.hellos {

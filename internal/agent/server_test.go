@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
 
@@ -33,6 +35,8 @@ type server struct {
 	fault    func(post, int) *answer
 	token    string // what is taken, beside the install token
 	greeting func(*stream)
+	claimed  map[string]*websocket.Conn // sessions, by path
+	over     chan struct{}              // closed at the end of the test
 }
 
 type hello struct {
@@ -59,12 +63,15 @@ type answer struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, changed: make(chan struct{}), token: permanentToken}
+	s := &server{t: t, changed: make(chan struct{}), token: permanentToken, claimed: map[string]*websocket.Conn{}, over: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /agent/events", s.events)
 	mux.HandleFunc("POST /agent/", s.post)
+	mux.HandleFunc("GET /agent/console/{id}", s.sessions)
+	mux.HandleFunc("GET /agent/tunnel/{id}", s.sessions)
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(func() {
+		close(s.over)
 		s.drop()
 		s.Server.CloseClientConnections()
 		s.Server.Close()
@@ -160,6 +167,12 @@ func (s *server) drop() {
 func (s *server) connected() {
 	s.t.Helper()
 	s.until("a connection", func() bool { return len(s.streams) > 0 })
+}
+
+// connection waits until the agent has connected n times, and the last stands alone.
+func (s *server) connection(n int) {
+	s.t.Helper()
+	s.until(fmt.Sprintf("connection %d", n), func() bool { return len(s.hellos) == n && len(s.streams) == 1 })
 }
 
 // send sends a message to the agent that is connected.

@@ -23,6 +23,11 @@ import (
 
 const endRecord = ".record"
 
+const (
+	lockFor  = 3 * time.Second
+	lockLook = 20 * time.Millisecond
+)
+
 // ErrInUse reports a state folder that another agent works with.
 var ErrInUse = errors.New("another harvest-agent runs with this state folder")
 
@@ -45,7 +50,7 @@ func Open(folder, boot string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock: %w", err)
 	}
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := take(lock, time.Now().Add(lockFor)); err != nil {
 		_ = lock.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("%w: %s", ErrInUse, folder)
@@ -58,6 +63,18 @@ func Open(folder, boot string) (*Journal, error) {
 	}
 	j.lock = lock
 	return j, nil
+}
+
+// take locks a file. An agent that was killed as it started a shim has left a child that is
+// about to become that, and holds the lock until then: it is waited for.
+func take(lock *os.File, deadline time.Time) error {
+	for {
+		err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(lockLook)
+	}
 }
 
 // Close gives the folder to other processes.

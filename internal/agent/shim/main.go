@@ -19,11 +19,13 @@ func Main() error {
 	// The command gets a signal when the thread dies that started it, and so must not before.
 	runtime.LockOSThread()
 	debug.SetMemoryLimit(32 << 20)
-	unix.CloseOnExec(recordFD)
-	unix.CloseOnExec(noticeFD)
-	file, notice := os.NewFile(recordFD, "record"), os.NewFile(noticeFD, "notice")
-	if file == nil || notice == nil {
-		return errors.New("this verb is for harvest-agent itself")
+	file, err := inherited(recordFD, unix.S_IFREG)
+	if err != nil {
+		return err
+	}
+	notice, err := inherited(noticeFD, unix.S_IFIFO)
+	if err != nil {
+		return err
 	}
 	stops := make(chan os.Signal, 8)
 	signal.Notify(stops, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
@@ -38,7 +40,7 @@ func Main() error {
 	record := journal.FromFile(file, spec.Path)
 	run := run{spec: spec, record: record, stops: stops}
 	ending := run.do()
-	err := record.SetEnding(ending)
+	err = record.SetEnding(ending)
 	// Who waits is told before the disk has it: it posts the result meanwhile, and a machine
 	// that stops right now is asked for it in vain only where nobody had it yet.
 	_, _ = notice.Write([]byte{'.'}) // the agent may be gone, and looks when it is back

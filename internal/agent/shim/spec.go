@@ -4,7 +4,11 @@
 package shim
 
 import (
+	"errors"
+	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/harvest-engine/harvest/internal/agent/journal"
 )
@@ -32,6 +36,16 @@ const (
 	recordFD = 3 // the record, with its lock
 	noticeFD = 4 // a pipe: a byte says that the ending is in the record
 )
+
+// inherited gives a descriptor that the agent has handed on, and keeps it from the command.
+func inherited(fd int, kind uint32) (*os.File, error) {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil || stat.Mode&unix.S_IFMT != kind {
+		return nil, errors.New("this verb is for harvest-agent itself")
+	}
+	unix.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), "inherited"), nil
+}
 
 // The patience of a shim.
 const (

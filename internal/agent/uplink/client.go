@@ -31,11 +31,12 @@ type Options struct {
 
 // Client speaks with the server.
 type Client struct {
-	base   *url.URL
-	opts   Options
-	events *http.Client
-	posts  *http.Client
-	tls    *tls.Config
+	base     *url.URL
+	opts     Options
+	events   *http.Client
+	posts    *http.Client
+	sessions *http.Client
+	tls      *tls.Config
 }
 
 // New makes a client; nothing is connected yet.
@@ -53,6 +54,7 @@ func New(opts Options) (*Client, error) {
 	c := &Client{base: base, opts: opts, tls: config}
 	c.events = &http.Client{Transport: c.transport(), CheckRedirect: noRedirect}
 	c.posts = &http.Client{Transport: c.transport(), CheckRedirect: noRedirect, Timeout: 2 * time.Minute}
+	c.sessions = &http.Client{Transport: c.sessionTransport(), CheckRedirect: noRedirect}
 	return c, nil
 }
 

@@ -1,0 +1,313 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/agent"
+	"github.com/harvest-engine/harvest/internal/agent/settings"
+	"github.com/harvest-engine/harvest/internal/agentwire"
+)
+
+// says waits until the agent's log says something.
+func (d *daemon) says(text string) {
+	d.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !strings.Contains(d.log.String(), text) {
+		if time.Now().After(deadline) {
+			d.t.Fatalf("the log never says %q", text)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestGarbageOfTheServerEndsNothing(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := newDaemon(t, s)
+	d.start()
+	s.execute("c1", once(d, "c1"))
+	s.started("c1", 1)
+	for _, text := range []string{
+		"data: {\n\n", "data: []\n\n", "data: null\n\n", "data: 7\n\n", "data: {\"type\":7}\n\n", "data: \xff\xfe\n\n",
+		"data: {\"type\":\"execute\"}\n\n", "data: {\"type\":\"cancel\"}\n\n", "data: {\"type\":\"registered\"}\n\n",
+		"data: {\"type\":\"open_shell\",\"session_id\":\"../../x\"}\n\n", "data: {\"type\":\"open_tunnel\"}\n\n",
+		"data: {\"type\":\"run_terraform\",\"request_id\":\"x\"}\n\n", "data: {\"type\":\"from the future\",\"a\":{\"b\":[1]}}\n\n",
+		"data: {\"type\":\"execute\",\"request_id\":\"x\",\"timeout_secs\":\"soon\"}\n\n",
+		"event: strange\nid: 7\nretry: -1\n\n", ":\n\n\n\n\x00\n", "no colon\n\n",
+		"data: {\"type\":\"hello_ack\"}\r\rdata: {\"type\":\"error\",\"message\":\"told\"}\r\n\r\n",
+	} {
+		s.raw(text)
+	}
+	s.send(agentwire.Message{Type: agentwire.Execute, RequestID: "huge", Command: "echo " + strings.Repeat(" ", 100<<10) + "huge", TimeoutSecs: 1 << 40})
+	if result := s.result("huge"); string(result.StdoutHead) != "huge\n" {
+		t.Errorf("after the garbage it ended %+v", result)
+	}
+	d.says("told")
+	s.raw("data: " + strings.Repeat("x", 5<<20) + "\n\n") // too long: the connection is made anew
+	s.until("a second connection", func() bool { return len(s.hellos) == 2 })
+	d.release()
+	expectDone(t, d, s.result("c1"))
+}
+
+func TestRefusedTokenIsExplainedAndNotHammered(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := newDaemon(t, s)
+	d.start()
+	s.execute("c1", once(d, "c1"))
+	s.started("c1", 1)
+	s.mu.Lock()
+	s.token = "hva_another"
+	s.mu.Unlock()
+	s.drop()
+	d.says("Run a new install command")
+	d.says("the token is not known")
+	d.release()
+	time.Sleep(2 * time.Second) // long enough for many attempts of one that hammers
+	s.mu.Lock()
+	attempts := len(s.hellos)
+	s.token = permanentToken
+	s.mu.Unlock()
+	if attempts != 2 {
+		t.Errorf("it tried %d times", attempts)
+	}
+	// The token is right again, and a result needs no stream.
+	expectDone(t, d, s.result("c1"))
+}
+
+func TestConnectsAgainByJitteredWaitsThatBeginAnew(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := newDaemon(t, s)
+	d.start()
+	for i := range 3 {
+		s.connection(i + 1)
+		began := time.Now()
+		s.drop()
+		s.connection(i + 2)
+		if took := time.Since(began); took < 400*time.Millisecond || took > 5*time.Second {
+			t.Errorf("after a good connection it came back in %s", took)
+		}
+	}
+}
+
+func TestTwoAgentsShareNoState(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := newDaemon(t, s)
+	d.start()
+	s.connected()
+	second := exec.Command(binary, "--config", d.config)
+	out, err := second.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "another harvest-agent runs with this state folder") {
+		t.Errorf("a second agent said %q, %v", out, err)
+	}
+}
+
+func TestPrivateAuthorities(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	secure := httptest.NewTLSServer(s.Config.Handler)
+	t.Cleanup(func() {
+		s.drop()
+		secure.CloseClientConnections()
+		secure.Close()
+	})
+	authority := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
+	if err := os.WriteFile(authority, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stranger := newDaemon(t, s)
+	rewrite(t, stranger.config, s.URL, secure.URL)
+	stranger.start()
+	stranger.says("certificate signed by unknown authority")
+	d := newDaemon(t, s, fmt.Sprintf("ca_cert = %q", authority))
+	rewrite(t, d.config, s.URL, secure.URL)
+	d.start()
+	s.execute("c1", "echo secure")
+	if result := s.result("c1"); string(result.StdoutHead) != "secure\n" {
+		t.Errorf("it ended %+v", result)
+	}
+}
+
+func rewrite(t *testing.T, path, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(from), []byte(to)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// silent is a server that says hello and nothing more, on connections that stay open.
+func silent(t *testing.T, hellos *atomic.Int64, comments time.Duration) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hellos.Add(1)
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: {\"type\":\"hello_ack\"}\n\n")
+		flusher := http.NewResponseController(w)
+		_ = flusher.Flush()
+		for {
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(comments):
+				fmt.Fprint(w, ":\n\n")
+				_ = flusher.Flush()
+			}
+		}
+	}))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+func TestDeadConnectionIsNoticedAndALivingOneKept(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		comments time.Duration
+		again    bool
+	}{
+		"dead":   {time.Hour, true},
+		"living": {50 * time.Millisecond, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var hellos atomic.Int64
+			s := silent(t, &hellos, c.comments)
+			path := filepath.Join(t.TempDir(), "config.toml")
+			text := fmt.Sprintf("server_url = %q\nagent_token = %q\n", s.URL, permanentToken)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			file, err := settings.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var log lockedBuffer
+			a, err := agent.New(agent.Config{
+				Settings: file, Version: "test", Errs: os.Stderr, DeadAfter: 500 * time.Millisecond,
+				Log: slog.New(slog.NewTextHandler(&log, nil)),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+			defer cancel()
+			if err := a.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if n := hellos.Load(); c.again != (n > 1) {
+				t.Errorf("it connected %d times:\n%s", n, log.String())
+			}
+			if noticed := strings.Contains(log.String(), "nothing came from the server"); noticed != c.again {
+				t.Errorf("the log says:\n%s", log.String())
+			}
+		})
+	}
+}
+
+func TestUninstallRemovesAll(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	root := t.TempDir()
+	d := newDaemon(t, s)
+	own := filepath.Join(root, "usr/local/bin/harvest-agent")
+	config := filepath.Join(root, "etc/harvest-agent/config.toml")
+	state := filepath.Join(root, "var/lib/harvest-agent")
+	unit := filepath.Join(root, "etc/systemd/system/harvest-agent.service")
+	log := filepath.Join(root, "var/log/harvest-agent.log")
+	for _, path := range []string{own, config, unit, log} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("server_url = %q\nagent_token = %q\nstate_dir = %q\n", s.URL, installToken, state)
+	for path, content := range map[string][]byte{own: program, config: []byte(text), unit: nil, log: nil} {
+		if err := os.WriteFile(path, content, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.cmd = exec.Command(own, "--config", config)
+	d.cmd.Env = append(os.Environ(), "DAEMON="+d.folder)
+	d.cmd.Stderr = &d.log
+	d.cmd.WaitDelay = time.Second
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d.gone = make(chan struct{})
+	go func() {
+		_ = d.cmd.Wait()
+		close(d.gone)
+	}()
+	s.execute("c1", nasty(d)+"while :; do sleep 1000; done")
+	d.file(filepath.Join(d.folder, "up"))
+	s.console("s1")
+	s.send(agentwire.Message{Type: agentwire.Uninstall})
+	select {
+	case <-d.gone:
+	case <-time.After(patience):
+		t.Fatal("the agent stays")
+	}
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	for _, path := range []string{own, filepath.Dir(config), unit, log, state} {
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("%s stays", path)
+		}
+	}
+	d.nothingLeft()
+}
+
+func TestWorksThroughAProxy(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	var proxied atomic.Int64
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		proxied.Add(1)
+		r.SetURL(to)
+	}}
+	proxy := httptest.NewServer(forward)
+	t.Cleanup(func() {
+		s.drop()
+		proxy.CloseClientConnections()
+		proxy.Close()
+	})
+	d := newDaemon(t, s)
+	rewrite(t, d.config, s.URL, "http://harvest.example")
+	d.start("HTTP_PROXY="+proxy.URL, "http_proxy="+proxy.URL)
+	s.execute("c1", "echo by proxy")
+	if result := s.result("c1"); string(result.StdoutHead) != "by proxy\n" || proxied.Load() == 0 {
+		t.Errorf("by %d proxied requests it ended %+v", proxied.Load(), result)
+	}
+}

@@ -1,0 +1,162 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/harvest-engine/harvest/internal/agent/shim"
+	"github.com/harvest-engine/harvest/internal/agentwire"
+)
+
+// exited is the last frame of a console; its code is null where there is none.
+type exited struct {
+	Type agentwire.FrameType `json:"type"`
+	Code *int                `json:"code"`
+}
+
+// Console opens a shell and carries it until it ends, the connection does, or ctx. All that
+// descends from the shell is ended then.
+func (h *Host) Console(ctx context.Context, id string, cols, rows int) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	conn, leave := h.claim(ctx, "/agent/console/"+id, h.consoles)
+	if conn == nil {
+		return
+	}
+	defer leave()
+	defer func() { _ = conn.CloseNow() }()
+	tty, err := openTerminal(cols, rows)
+	if err != nil {
+		refuse(ctx, conn, err.Error())
+		return
+	}
+	defer tty.master.Close()
+	shell, err := shim.StartConsole(tty.slave, h.shell(), h.Errs)
+	_ = tty.slave.Close() // the shell has it; without this the master would never end
+	if err != nil {
+		refuse(ctx, conn, err.Error())
+		return
+	}
+	say(ctx, conn, agentwire.Frame{Type: agentwire.Ready})
+	shown, typed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(shown)
+		tty.showing(ctx, conn)
+	}()
+	go func() {
+		defer close(typed)
+		defer cancel() // the connection is gone: nothing more is shown
+		tty.typing(ctx, conn)
+	}()
+	select {
+	case code := <-shell.Code:
+		tty.finish(shown)
+		say(ctx, conn, exited{Type: agentwire.ExitedWith, Code: code})
+		_ = conn.Close(websocket.StatusNormalClosure, "")
+	case <-ctx.Done():
+		_ = tty.master.Close() // a hang-up first, and then all that is left
+		shell.End()
+		<-shell.Code
+	}
+	_ = conn.CloseNow()
+	_ = tty.master.Close()
+	<-shown
+	<-typed
+}
+
+// finish waits until all is shown of a shell that has ended. That comes at once but where a
+// process that did not descend from it has the terminal.
+func (t *terminal) finish(shown <-chan struct{}) {
+	last := time.AfterFunc(time.Second, func() { _ = t.master.SetReadDeadline(time.Now()) })
+	defer last.Stop()
+	<-shown
+}
+
+// showing sends what the terminal shows until it has ended, which it does once no process
+// has it. Where the connection takes no more, the shell waits.
+func (t *terminal) showing(ctx context.Context, conn *websocket.Conn) {
+	stop := context.AfterFunc(ctx, func() { _ = t.master.SetReadDeadline(time.Now()) })
+	defer stop()
+	buffer := make([]byte, agentwire.MaxFrame)
+	for {
+		n, err := t.master.Read(buffer)
+		if n > 0 {
+			if conn.Write(ctx, websocket.MessageBinary, buffer[:n]) != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// typing types what comes, until the connection ends. Where the shell takes no more, the
+// connection waits.
+func (t *terminal) typing(ctx context.Context, conn *websocket.Conn) {
+	for {
+		kind, data, err := conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		if kind == websocket.MessageBinary {
+			_, _ = t.master.Write(data) // to a shell that has ended nothing can be typed
+			continue
+		}
+		var frame agentwire.Frame
+		if json.Unmarshal(data, &frame) == nil && frame.Type == agentwire.Resize {
+			_ = t.resize(frame.Cols, frame.Rows) // a terminal that has ended has no size
+		}
+	}
+}
+
+// shell says which login shell is opened.
+func (h *Host) shell() shim.ConsoleSpec {
+	path := loginShell(strconv.Itoa(os.Getuid()))
+	env := slices.DeleteFunc(slices.Clone(h.Env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return name == "TERM" || name == "SHELL" || name == shim.Marker
+	})
+	home := "/"
+	for _, entry := range env {
+		if folder, ok := strings.CutPrefix(entry, "HOME="); ok {
+			if info, err := os.Stat(folder); err == nil && info.IsDir() {
+				home = folder
+			}
+		}
+	}
+	return shim.ConsoleSpec{
+		Shell: path, Name: "-" + filepath.Base(path), Folder: home,
+		Env: append(env, "TERM=xterm-256color", "SHELL="+path),
+	}
+}
+
+// loginShell gives the shell of a user by /etc/passwd, or the first of the usual ones that
+// is there.
+func loginShell(uid string) string {
+	text, _ := os.ReadFile("/etc/passwd") // none: the usual shells then
+	candidates := []string{"/bin/bash", "/usr/bin/bash"}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(strings.TrimSpace(line), ":")
+		if len(fields) == 7 && fields[2] == uid {
+			candidates = append([]string{fields[6]}, candidates...)
+			break
+		}
+	}
+	for _, path := range candidates {
+		info, err := os.Stat(path)
+		base := filepath.Base(path)
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && base != "nologin" && base != "false" {
+			return path
+		}
+	}
+	return "/bin/sh"
+}
