@@ -396,7 +396,7 @@ type line struct {
 // dial opens an event stream of an agent.
 func dial(h *agenthub.Hub, token string, hello domain.AgentHello) *line {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &line{messages: make(chan agentwire.Message, 1000), stop: stop, over: make(chan error, 1)}
+	l := &line{messages: make(chan agentwire.Message, 64), stop: stop, over: make(chan error, 1)}
 	if hello.Hostname == "" {
 		hello.Hostname = "box"
 	}

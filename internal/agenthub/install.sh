@@ -110,7 +110,10 @@ architecture() {
 }
 
 # setting NAME: a text of the configuration.
-setting() { sed -n "s/^$1[[:space:]]*=[[:space:]]*\"\(.*\)\"[[:space:]]*$/\1/p" "$config" 2>/dev/null | head -n 1; }
+setting() {
+	[ -f "$config" ] || return 0
+	sed -n "s/^$1[[:space:]]*=[[:space:]]*[\"']\(.*\)[\"'][[:space:]]*$/\1/p" "$config"
+}
 
 # ours PID: whether a process is this program, also where its file was replaced.
 ours() {

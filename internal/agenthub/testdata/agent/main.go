@@ -1,0 +1,33 @@
+// Command agent stands for harvest-agent where its installation is tested: it notes how it was
+// started, and waits until it is ended. With "shim" it is left behind by the agent, as the
+// shims of commands are.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	config := os.Args[len(os.Args)-1]
+	if os.Args[1] != "shim" {
+		shim := exec.Command(os.Args[0], "shim", config)
+		shim.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := shim.Start(); err != nil {
+			panic(err)
+		}
+	}
+	note, err := os.OpenFile(filepath.Join(filepath.Dir(config), "notes"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(note, "%d %s token=%q\n", os.Getpid(), strings.Join(os.Args[1:], " "), os.Getenv("HARVEST_INSTALL_TOKEN"))
+	<-stop
+}
