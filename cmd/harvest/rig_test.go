@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type rig struct {
 	base  string // of the API
 	token string
 	api   *client.Client
+	stop  func() // before the test ends
 }
 
 // newRig runs an assembly until the test ends. The configuration's model is a script.
@@ -79,13 +81,14 @@ func runRigWith(t *testing.T, cfg *config.Config, on testkit.Servers, beside ...
 			ready: func(context.Context) error { close(ready); return nil },
 		})
 	}()
-	t.Cleanup(func() {
+	r.stop = sync.OnceFunc(func() {
 		stop()
 		if err := <-over; err != nil {
 			t.Errorf("the run ended: %v", err)
 		}
 		a.close()
 	})
+	t.Cleanup(r.stop)
 	select {
 	case <-ready:
 	case err := <-over:

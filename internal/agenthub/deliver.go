@@ -121,7 +121,7 @@ func (h *Hub) undeliverable(ctx context.Context, c *connection, d domain.Command
 		_ = send(agentwire.Message{Type: agentwire.ErrorNotice, Message: string(endStuck)})
 		return cause // it is delivered again with the next stream
 	}
-	_, err := h.finish(ctx, c.AgentID, domain.CommandEnd{
+	err := h.finish(ctx, c.AgentID, domain.CommandEnd{
 		CommandID: d.ID, Status: domain.CommandFailed, Error: "the command was not sent: " + domain.PublicMessage(cause),
 	})
 	if err != nil {

@@ -357,10 +357,9 @@ func (s safe) Open(_ context.Context, _ string, ref domain.SecretRef) (domain.Se
 
 // told are the commands whose waiters were told.
 type told struct {
-	mu   sync.Mutex
-	ids  []string
-	err  error
-	seen func() // called before it is noted
+	mu  sync.Mutex
+	ids []string
+	err error
 }
 
 func (t *told) CommandFinished(_ context.Context, id string) error {

@@ -32,9 +32,8 @@ const (
 
 // Config is what a Hub needs.
 type Config struct {
-	Store   Store
-	Secrets Secrets
-	// Commands are told of what has ended, before its agent is; nil: whoever waits finds out.
+	Store    Store
+	Secrets  Secrets
 	Commands Commands
 	// ProcessID names this process in the registry of processes.
 	ProcessID string

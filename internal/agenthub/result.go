@@ -36,38 +36,38 @@ func (h *Hub) Result(ctx context.Context, agent domain.Agent, r agentwire.Result
 		Stdout: outputOf(r.StdoutHead, r.StdoutTail, r.StdoutBytes, stdout),
 		Stderr: outputOf(r.StderrHead, r.StderrTail, r.StderrBytes, stderr),
 	}
-	defer h.turns.lock(r.RequestID)()
+	return h.finish(ctx, agent.ID, end)
+}
+
+// finish scrubs how a command ended, commits it, and tells whoever waits.
+func (h *Hub) finish(ctx context.Context, agentID string, end domain.CommandEnd) error {
+	if err := h.commit(ctx, agentID, end); err != nil {
+		return err
+	}
+	return h.Commands.CommandFinished(ctx, end.CommandID)
+}
+
+func (h *Hub) commit(ctx context.Context, agentID string, end domain.CommandEnd) error {
+	defer h.turns.lock(end.CommandID)()
 	leave, err := h.enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	_, err = h.finish(ctx, agent.ID, end)
-	return err
-}
-
-// finish scrubs how a command ended, commits it, and tells whoever waits.
-func (h *Hub) finish(ctx context.Context, agentID string, end domain.CommandEnd) (domain.Command, error) {
-	for try := 1; ; try++ {
-		command, err := h.Store.CommandTaken(ctx, agentID, end.CommandID)
-		if err != nil {
-			return command, err
+	for range takeTries {
+		var command domain.Command
+		if command, err = h.Store.CommandTaken(ctx, agentID, end.CommandID); err != nil {
+			return err
 		}
-		scrubber, err := h.Secrets.Scrubber(ctx, command.ProjectID)
-		if err != nil {
-			return command, err
+		var scrubber domain.Scrubber
+		if scrubber, err = h.Secrets.Scrubber(ctx, command.ProjectID); err != nil {
+			return err
 		}
-		command, err = h.Store.EndCommand(ctx, agentID, scrubbed(end, command, scrubber))
-		if err == nil {
-			if h.Commands != nil {
-				err = h.Commands.CommandFinished(ctx, end.CommandID)
-			}
-			return command, err
-		}
-		if domain.CodeOf(err) != domain.CodeSuperseded || try == takeTries {
-			return command, err
+		if _, err = h.Store.EndCommand(ctx, agentID, scrubbed(end, command, scrubber)); domain.CodeOf(err) != domain.CodeSuperseded {
+			return err
 		}
 	}
+	return err
 }
 
 // outputOf gives an output as it is kept: head and tail as they came, or cut out of the whole.
