@@ -114,6 +114,8 @@ func (s *Server) allow(ctx context.Context, policy access, who caller, method, i
 		return project, err
 	case sharers:
 		return s.artifactProject(ctx, id, who.Actor)
+	case visitors:
+		return s.agentProject(ctx, id, who.Actor)
 	case followers:
 		_, err := s.ownTurn(ctx, who, id)
 		return domain.Project{}, err
@@ -144,6 +146,20 @@ func (s *Server) artifactProject(ctx context.Context, id string, who domain.Acto
 	project, err := s.visibleProject(ctx, pid, who)
 	if domain.CodeOf(err) == domain.CodeNotFound {
 		err = missing
+	}
+	return project, err
+}
+
+// agentProject gives the project of an agent that a person may see; any other agent does not
+// exist.
+func (s *Server) agentProject(ctx context.Context, id string, who domain.Actor) (domain.Project, error) {
+	pid, _, err := s.Forwards.AgentPlace(ctx, id)
+	if err != nil {
+		return domain.Project{}, err
+	}
+	project, err := s.visibleProject(ctx, pid, who)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		err = domain.NotFound("there is no agent %q", id)
 	}
 	return project, err
 }

@@ -41,7 +41,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 	f := start(t, withTemporal(t, http.NotFoundHandler()))
 	var want []string
 	for _, r := range f.server.Routes() {
-		if strings.Contains(r, "/temporal/") {
+		if strings.HasSuffix(r, "/*path") {
 			continue // pages of another program
 		}
 		var parts []string

@@ -30,9 +30,9 @@ func TestAccessMatrix(t *testing.T) {
 	f := start(t, withTemporal(t, http.NotFoundHandler()))
 	all := domain.KeyScopes()
 	bearer := func(key string) string { return "Authorization: Bearer " + key }
-	own := strings.NewReplacer(":pid", "p1", "/artifacts/:id", "/artifacts/of-p1", "*path", "x", ":", "x-")
-	foreign := strings.NewReplacer(":pid", "p2", "/artifacts/:id", "/artifacts/of-p2", "*path", "x", ":", "x-")
-	missing := strings.NewReplacer(":pid", "p-none", "/artifacts/:id", "/artifacts/of-none", "*path", "x", ":", "x-")
+	own := strings.NewReplacer(":pid", "p1", "/artifacts/:id", "/artifacts/of-p1", "/agents/:agent_id", "/agents/a1", "*path", "x", ":", "x-")
+	foreign := strings.NewReplacer(":pid", "p2", "/artifacts/:id", "/artifacts/of-p2", "/agents/:agent_id", "/agents/b1", "*path", "x", ":", "x-")
+	missing := strings.NewReplacer(":pid", "p-none", "/artifacts/:id", "/artifacts/of-none", "/agents/:agent_id", "/agents/none", "*path", "x", ":", "x-")
 	theirs := strings.NewReplacer(":pid", "p1", "/artifacts/:id", "/artifacts/of-p1", ":cid", "elsewhere", ":id", "theirs", "*path", "x", ":", "x-")
 	f.engine.turns["theirs"] = domain.Turn{ID: "theirs", UserID: "stranger", ProjectID: "p2", Status: domain.TurnRunning, CreatedAt: day}
 	f.projects.projects["p2"] = domain.Project{ID: "p2", Name: "other", GroupID: "blue", CreatedBy: domain.OwnerID, CreatedAt: day}
@@ -43,7 +43,7 @@ func TestAccessMatrix(t *testing.T) {
 		return passes
 	}
 	invisible := func(r api.RouteAccess) []int {
-		if r.Who == "member" || r.Who == "artifact" || r.Who == "admin of a project" {
+		if r.Who == "member" || r.Who == "artifact" || r.Who == "agent" || r.Who == "admin of a project" {
 			return refused(http.StatusNotFound)
 		}
 		return regular(r)
@@ -193,7 +193,7 @@ func TestEveryRouteHasAPolicy(t *testing.T) {
 		t.Errorf("a route without a policy: %v", err)
 	}
 	for _, r := range f.server.Access() {
-		if !slices.Contains([]string{"everyone", "person", "member", "artifact", "turn", "admin", "admin of a project", "machine", "joining machine"}, r.Who) || r.Scope == "" {
+		if !slices.Contains([]string{"everyone", "person", "member", "artifact", "agent", "turn", "admin", "admin of a project", "machine", "joining machine"}, r.Who) || r.Scope == "" {
 			t.Errorf("%s %s is for %q by keys of %q", r.Method, r.Path, r.Who, r.Scope)
 		}
 		if strings.Contains(r.Path, ":pid") != (r.Who == "member" || r.Who == "admin of a project") {

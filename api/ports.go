@@ -274,6 +274,8 @@ type Config struct {
 	Secrets       Secrets
 	Agents        Agents
 	AgentHub      AgentHub
+	Sessions      Sessions
+	Forwards      Forwards
 	Sources       Sources
 	Graph         Graph
 	Providers     Providers
@@ -287,6 +289,9 @@ type Config struct {
 	// localhost always count; anything else in a Host header without the owner's bearer
 	// token is refused, against DNS rebinding.
 	Hosts []string
+	// PublicURL is where people reach this server, for the addresses that it gives; "": paths
+	// are given.
+	PublicURL string
 	// Proxies are the addresses of proxies before the server whose X-Forwarded-For is believed.
 	Proxies []netip.Prefix
 	// TemporalUI is the address behind /temporal/, with the path it serves its pages under

@@ -26,6 +26,7 @@ const (
 	stewards  audience = "admin of a project"
 	sharers   audience = "artifact"
 	followers audience = "turn"
+	visitors  audience = "agent"
 	machines  audience = "machine"
 	joiners   audience = "joining machine"
 )
@@ -39,6 +40,7 @@ var (
 	steward = access{who: stewards, scope: domain.ScopeAdmin} // admins; whoever else may see the project :pid is told that there is such a thing
 	shared  = access{who: sharers}                            // who may see the project of the artifact :id
 	asked   = access{who: followers}                          // whose the turn :id is, or who may see its project
+	visitor = access{who: visitors}                           // who may see the project of the agent :agent_id
 	admin   = access{who: admins, scope: domain.ScopeAdmin}   // admins
 	browser = access{who: admins, scope: browserScope}        // admins, also by the cookie of a sign-in link on a page of ours
 	machine = access{who: machines}                           // agents, by their permanent token; never a person
@@ -72,6 +74,9 @@ func (a access) subject(c *gin.Context) string {
 	if a.who == sharers || a.who == followers {
 		return c.Param("id")
 	}
+	if a.who == visitors {
+		return c.Param("agent_id")
+	}
 	return c.Param("pid")
 }
 
@@ -93,13 +98,14 @@ func safe(method string) bool {
 
 // Limits of a request's body, in bytes.
 const (
+	anyBody     int64 = -1 // whatever comes is passed on
 	noBody      int64 = 0
 	defaultBody int64 = 10 << 20
 	queryBody   int64 = 64 << 20 // with attachments in base64; decoded they may have attachmentBytes
 )
 
 type route struct {
-	method  string // anyMethod: all that the proxied pages use
+	method  string // anyMethod or everyMethod: all that proxied pages use
 	path    string
 	access  access
 	body    int64
@@ -155,6 +161,7 @@ func (s *Server) routes() []route {
 	table = append(table, s.libraryRoutes()...)
 	table = append(table, s.secretRoutes()...)
 	table = append(table, s.agentRoutes()...)
+	table = append(table, s.sessionRoutes()...)
 	table = append(table, s.conversationRoutes("/conversations", person)...)
 	table = append(table, s.conversationRoutes("/projects/:pid/conversations", member)...)
 	if s.TemporalUI != nil {
@@ -224,9 +231,15 @@ func (s *Server) conversationRoutes(under string, policy access) []route {
 // path without a host, it is of the page's own origin, whatever name the page was opened by.
 const CodecPath = "/temporal-codec"
 
-const anyMethod = "ANY"
+const (
+	anyMethod   = "ANY"
+	everyMethod = "EVERY" // and OPTIONS
+)
 
 func (r route) methods() []string {
+	if r.method == everyMethod {
+		return append(route{method: anyMethod}.methods(), http.MethodOptions)
+	}
 	if r.method == anyMethod {
 		return []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	}

@@ -37,6 +37,7 @@ type Server struct {
 	watches     watches
 	strangers   strangers
 	large       chan struct{} // see fewLarge
+	forwards    *forwards
 
 	stopping context.Context // ends with Drain
 	stop     context.CancelFunc
@@ -50,12 +51,13 @@ func New(cfg Config) (*Server, error) {
 	if len(cfg.OwnerToken) < 16 {
 		return nil, errors.New("api: the owner token needs at least 16 bytes")
 	}
-	if cfg.Turns == nil || cfg.Actions == nil || cfg.Ingests == nil || cfg.Projects == nil || cfg.Conversations == nil || cfg.Workspaces == nil || cfg.Skills == nil || cfg.Artifacts == nil || cfg.Memories == nil || cfg.Secrets == nil || cfg.Agents == nil || cfg.AgentHub == nil || cfg.People == nil || cfg.Auditor == nil || cfg.Sources == nil || cfg.Graph == nil || cfg.Providers == nil || cfg.Describer == nil {
+	if cfg.Turns == nil || cfg.Actions == nil || cfg.Ingests == nil || cfg.Projects == nil || cfg.Conversations == nil || cfg.Workspaces == nil || cfg.Skills == nil || cfg.Artifacts == nil || cfg.Memories == nil || cfg.Secrets == nil || cfg.Agents == nil || cfg.AgentHub == nil || cfg.Sessions == nil || cfg.Forwards == nil || cfg.People == nil || cfg.Auditor == nil || cfg.Sources == nil || cfg.Graph == nil || cfg.Providers == nil || cfg.Describer == nil {
 		return nil, errors.New("api: a required port is missing")
 	}
 	releaseMode()
 	s := &Server{Config: cfg, keepAlive: keepAliveEvery, sendLimit: eventLimit, accessEvery: accessEvery, now: time.Now, engine: gin.New(), token: newTokenCheck(cfg.OwnerToken), large: make(chan struct{}, largeBodies)}
 	s.stopping, s.stop = context.WithCancel(context.Background())
+	s.forwards = s.newForwards()
 	s.engine.UseEscapedPath = true      // "%2F" in a name does not end a path segment;
 	s.engine.UnescapePathValues = false // gin would turn "+" into a blank: endpoint.go unescapes
 	s.engine.RedirectTrailingSlash = false

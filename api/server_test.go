@@ -44,6 +44,8 @@ type fixture struct {
 	people    *fakePeople
 	talks     *fakeTalks
 	agents    *fakeAgents
+	sessions  *fakeSessions
+	forwards  *fakeForwards
 	providers *fakeProviders
 	server    *api.Server
 	url       string
@@ -52,14 +54,14 @@ type fixture struct {
 
 func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 	t.Helper()
-	f := &fixture{engine: newFakeEngine(), actions: newFakeActions(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), talks: newFakeTalks(), agents: newFakeAgents(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
+	f := &fixture{engine: newFakeEngine(), actions: newFakeActions(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), talks: newFakeTalks(), agents: newFakeAgents(), sessions: newFakeSessions(), forwards: newFakeForwards(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
 	log, err := obs.New(f.log, obs.FormatJSON, "debug", "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := api.Config{
 		Actions: f.actions,
-		Turns:   f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), Agents: f.agents, AgentHub: f.agents, People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
+		Turns:   f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), Agents: f.agents, AgentHub: f.agents, Sessions: f.sessions, Forwards: f.forwards, People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
 		Log: log, OwnerToken: token,
 	}
 	for _, change := range changes {

@@ -31,12 +31,12 @@ func hasSession(r *http.Request) bool {
 }
 
 // bySession gives who is signed in by the cookies of a request. One that changes something,
-// or opens a WebSocket, must come from a page of ours.
+// opens a WebSocket, or that a script of another origin sends, must come from a page of ours.
 func (s *Server) bySession(r *http.Request) (caller, error) {
 	if s.SignIn == nil || !hasSession(r) {
 		return caller{}, errNoToken
 	}
-	if !safe(r.Method) || r.Header.Get("Upgrade") != "" {
+	if !safe(r.Method) || r.Header.Get("Upgrade") != "" || r.Header.Get("Origin") != "" {
 		if err := s.ownPage(r); err != nil {
 			return caller{}, err
 		}

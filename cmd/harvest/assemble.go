@@ -63,13 +63,14 @@ type assembly struct {
 	temporal   sdkclient.Client
 	queues     workflows.Queues
 	engine     *engine.Engine
+	combined   bool // API and worker are one process
 	ownDisk    bool // the database's files lie in the data folder
 	beside     []tools.Tool
 }
 
 // assemble migrates the database and connects everything. Close the assembly in the end.
 func assemble(ctx context.Context, cfg *config.Config, log zerolog.Logger, on servers) (*assembly, error) {
-	a := &assembly{beside: on.beside, cfg: cfg, log: log, queues: queuesOf(cfg, on.combined), ownDisk: on.combined && cfg.Database.URL.Empty()}
+	a := &assembly{beside: on.beside, combined: on.combined, cfg: cfg, log: log, queues: queuesOf(cfg, on.combined), ownDisk: on.combined && cfg.Database.URL.Empty()}
 	if err := a.connect(ctx, on); err != nil {
 		a.close()
 		return nil, err

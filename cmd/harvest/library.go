@@ -17,7 +17,7 @@ func (a *assembly) openLibrary(ctx context.Context) error {
 
 // libraryTools are the tools by which models use the library and the secrets of projects.
 func (a *assembly) libraryTools() []tools.Tool {
-	return slices.Concat(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts), tools.MemoryTools(a.memories), tools.SecretTools(a.secrets), a.beside)
+	return slices.Concat(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts), tools.MemoryTools(a.memories), tools.SecretTools(a.secrets), tools.PortForwardTools(a.store), a.beside)
 }
 
 // renderFailed logs that PDFs wait: the next look tries again.

@@ -15,6 +15,7 @@ import (
 	"github.com/harvest-engine/harvest/api"
 	"github.com/harvest-engine/harvest/internal/agenthub"
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/peers"
 )
 
 const (
@@ -29,8 +30,9 @@ type halves struct {
 	kind       string        // up, serve or worker
 	listener   net.Listener  // of the API; nil for none
 	agents     *agenthub.Hub // of the API
-	token      string        // the owner's
-	temporalUI string        // address behind /temporal/; "" for none
+	sessions   *peers.Sessions
+	token      string // the owner's
+	temporalUI string // address behind /temporal/; "" for none
 	worker     bool
 	queues     []string // that the worker serves; none for all
 	// ready is called once everything runs; its error ends it.
@@ -43,6 +45,15 @@ func (a *assembly) run(ctx context.Context, h halves) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	me := self(h.kind, a.keys)
+	var nearby *peers.Listener
+	if h.listener != nil {
+		var err error
+		if nearby, err = a.listenToPeers(); err != nil {
+			return err
+		}
+		defer nearby.Close() // who serves it closes it first, where it came to that
+		me.Peer = nearby.Peer()
+	}
 	if err := a.register(ctx, me); err != nil {
 		return err
 	}
@@ -54,6 +65,9 @@ func (a *assembly) run(ctx context.Context, h halves) error {
 	base.Go(func() error { return a.watch(cancel, a.store.Serve(beneath)) })
 	if h.listener != nil {
 		h.agents = a.newHub(me.ID)
+		h.sessions = a.newSessions(me.ID, h.agents)
+		base.Go(func() error { return a.watch(cancel, nearby.Serve(beneath, h.sessions)) })
+		base.Go(func() error { a.sweepSessions(beneath); return nil })
 		base.Go(func() error { return a.watch(cancel, a.engine.Run(beneath)) })
 		base.Go(func() error { return h.agents.Run(beneath) })
 	}
@@ -65,6 +79,9 @@ func (a *assembly) run(ctx context.Context, h halves) error {
 		base.Go(func() error { a.artifacts.Render(beneath, a.renderFailed); return nil })
 	}
 	err := a.runAbove(ctx, cancel, h)
+	if h.sessions != nil {
+		h.sessions.Close() // they end as the API stops
+	}
 	release()
 	return errors.Join(err, base.Wait())
 }
@@ -113,7 +130,7 @@ func (a *assembly) runAbove(ctx context.Context, cancel context.CancelCauseFunc,
 func (a *assembly) serveAPI(h halves, cancel context.CancelCauseFunc) (stop func(), err error) {
 	cfg := api.Config{
 		Actions: a.engine,
-		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, Secrets: a.secrets, Agents: a.store, AgentHub: h.agents, People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
+		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, Secrets: a.secrets, Agents: a.store, AgentHub: h.agents, Sessions: h.sessions, Forwards: a.store, PublicURL: a.publicURL(), People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
 		Providers: picker{a.chain}, Describer: a.tools, Checks: a.checks(), Log: a.log,
 		OwnerToken: h.token, Hosts: a.cfg.Server.Hosts, Proxies: a.cfg.Server.Proxies(),
 		Codec: converter.NewPayloadCodecHTTPHandler(a.codec),

@@ -32,6 +32,11 @@ func (d *decoder) checkServer(s *Server) {
 			d.fault(index("server.hosts", i), "%q is not a host name, such as harvest.example.com: leave out scheme and port", host)
 		}
 	}
+	if s.PeerAddress != "" {
+		if _, port, err := net.SplitHostPort(s.PeerAddress); err != nil || port == "" {
+			d.fault("server.peer_address", "%q is not host:port; a port of 0 is any", s.PeerAddress)
+		}
+	}
 	for i, text := range s.TrustedProxies {
 		switch network, err := parseNetwork(text); {
 		case err != nil:
@@ -267,6 +272,11 @@ func (d *decoder) checkAgents(a *Agents) {
 	}
 	if _, err := path.Match(a.BinaryPath, ""); err != nil {
 		d.fault("agents.binary_path", "%q is no pattern: a [ is not closed", a.BinaryPath)
+	}
+	for key, limit := range map[string]time.Duration{"agents.console_idle": a.ConsoleIdle, "agents.console_max": a.ConsoleMax} {
+		if limit < time.Minute {
+			d.fault(key, "%s is shorter than a minute", limit)
+		}
 	}
 	if a.ResultPatience < 30*time.Second {
 		d.fault("agents.result_patience", "%s is shorter than 30s: a connection that breaks needs as long to come back", a.ResultPatience)

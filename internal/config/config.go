@@ -35,6 +35,10 @@ type Server struct {
 	Port  int      `toml:"port" default:"8080" min:"1" max:"65535"`
 	Hosts []string `toml:"hosts"` // DNS names under which browsers reach the server; IP addresses and localhost always count
 
+	// PeerAddress is where the other processes of the same database reach this one, host:port, to
+	// carry consoles and tunnels. Default: any port of this machine's own address; of up: of loopback.
+	PeerAddress string `toml:"peer_address"`
+
 	// TrustedProxies are addresses, or networks such as 10.0.0.0/8, of proxies before the server
 	// whose X-Forwarded-For is believed.
 	TrustedProxies []string `toml:"trusted_proxies"`

@@ -70,7 +70,7 @@ func TestReferenceLoads(t *testing.T) {
 				RedirectURI: "https://harvest.example.com/auth/oidc/callback", DisplayName: "Single Sign-On",
 			},
 		},
-		Agents: &config.Agents{BinaryPath: "/usr/local/bin/harvest-agent", PublicURL: "https://harvest.example.com", ResultPatience: 10 * time.Minute},
+		Agents: &config.Agents{BinaryPath: "/usr/local/bin/harvest-agent", PublicURL: "https://harvest.example.com", ResultPatience: 10 * time.Minute, ConsoleIdle: 30 * time.Minute, ConsoleMax: 12 * time.Hour},
 		LXD: &config.LXD{
 			Endpoint: "https://lxd-cluster.example.com:8443", TrustToken: config.NewSecret("eyJjbGllbnRfbmFtZSI6Li4ufQ=="), CACert: "...",
 			Project: "harvest", ImageAlias: "24.04", ImageServer: "https://cloud-images.ubuntu.com/releases", Profile: "default",

@@ -37,10 +37,17 @@ type Agents struct {
 	// ResultPatience is how long behind its time limit the result of a command is waited for
 	// whose agent can't be reached: then its outcome is unknown.
 	ResultPatience time.Duration `toml:"result_patience" default:"10m"`
+	// ConsoleIdle ends a console in which nothing is typed or shown for so long; ConsoleMax any.
+	ConsoleIdle time.Duration `toml:"console_idle" default:"30m"`
+	ConsoleMax  time.Duration `toml:"console_max" default:"12h"`
 }
 
-// DefaultResultPatience holds without an [agents] section.
-const DefaultResultPatience = 10 * time.Minute
+// What holds without an [agents] section.
+const (
+	DefaultResultPatience = 10 * time.Minute
+	DefaultConsoleIdle    = 30 * time.Minute
+	DefaultConsoleMax     = 12 * time.Hour
+)
 
 // LXD configures machines on an LXD cluster.
 type LXD struct {

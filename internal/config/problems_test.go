@@ -29,7 +29,7 @@ var problemCases = []struct {
 		`f.toml:16: repositories[3].refs[1]: "a..b" is not a branch, a tag or a commit`,
 	}},
 	{"unknown section", "[sever]\nport = 1\n", []string{`f.toml:1: sever: unknown key; did you mean "server"?`}},
-	{"nothing near", "[server]\nzzzzzzzz = 1\n", []string{`f.toml:2: server.zzzzzzzz: unknown key; known here: host, port, hosts, trusted_proxies`}},
+	{"nothing near", "[server]\nzzzzzzzz = 1\n", []string{`f.toml:2: server.zzzzzzzz: unknown key; known here: host, port, hosts, peer_address, trusted_proxies`}},
 	{"array of tables", "[[llm]]\nprovider = \"offline\"\n[[llm]]\nprovider = \"gpt\"\nmodle = \"m\"\n", []string{
 		`f.toml:4: llm[1].provider: "gpt" is none of anthropic, gemini, openai-compatible, offline, scripted`,
 		`f.toml:5: llm[1].modle: unknown key; did you mean "model"?`,

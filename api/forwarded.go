@@ -1,0 +1,188 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// The bounds of what is forwarded to machines. Bodies have none: they stream both ways.
+const (
+	forwardHead     = 30 * time.Second // for the head of an answer, once the request is sent
+	forwardHeaders  = 256 << 10        // bytes of the head of an answer
+	forwardIdle     = 90 * time.Second // for which a tunnel waits for the next request
+	forwardKept     = 16               // idle tunnels to a port
+	forwardTunnels  = 256              // tunnels to a port at once
+	forwardBuffer   = 32 << 10
+	forwardContinue = time.Second // for a target to refuse a body before it is sent
+)
+
+var errSlowHead = domain.Errorf(domain.CodeTimeout, "the service on the machine did not begin to answer in time")
+
+// forwards is how requests reach the ports of machines: HTTP over tunnels, which are kept for
+// the next request.
+type forwards struct {
+	transport *http.Transport
+	quiet     *log.Logger // clients that leave in mid-answer are nothing to log
+}
+
+// newForwards prepares it; where nothing is forwarded it is never asked.
+func (s *Server) newForwards() *forwards {
+	f := &forwards{quiet: log.New(io.Discard, "", 0), transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+			agentID, port, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			n, err := strconv.Atoi(port)
+			if err != nil {
+				return nil, err
+			}
+			return s.Sessions.DialPort(ctx, agentID, n)
+		},
+		ResponseHeaderTimeout: forwardHead, MaxResponseHeaderBytes: forwardHeaders, ExpectContinueTimeout: forwardContinue,
+		IdleConnTimeout: forwardIdle, MaxIdleConnsPerHost: forwardKept, MaxConnsPerHost: forwardTunnels,
+		WriteBufferSize: forwardBuffer, ReadBufferSize: forwardBuffer,
+		DisableCompression: true, // the target and the client settle that
+	}}
+	s.atDrain = append(s.atDrain, f.transport.CloseIdleConnections)
+	return f
+}
+
+// forwarded answers ANY /agents/:agent_id/:route_name[/…]: what the service on the machine
+// answers.
+func (s *Server) forwarded(c *gin.Context) {
+	// Neither the path nor the query is ours to judge: they are the target's, as they came.
+	f, err := s.Forwards.Forwarded(c.Request.Context(), c.Param("agent_id"), c.Param("route_name"))
+	if err != nil {
+		s.fail(c, err)
+		return
+	}
+	prefix := strings.TrimSuffix(domain.ForwardPath(f.AgentID, f.RouteName), "/")
+	rest, ok := strings.CutPrefix(c.Request.URL.EscapedPath(), prefix)
+	if !ok { // it is written in another way, such as with escapes: links would lead astray
+		s.fail(c, domain.NotFound("there is no such route; it is %s/", prefix))
+		return
+	}
+	if rest == "" && (c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead) {
+		s.addSlash(c, prefix)
+		return
+	}
+	ctx := c.Request.Context()
+	if c.GetHeader("Upgrade") != "" { // nobody else ends what is no longer HTTP as the server stops
+		var cancel context.CancelFunc
+		ctx, cancel = s.untilDrain(ctx)
+		defer cancel()
+	}
+	c.Writer.Header().Del("X-Content-Type-Options") // comes with the answer
+	way := &forwardWay{forward: f, prefix: prefix, rest: "/" + strings.TrimPrefix(rest, "/"), host: "127.0.0.1:" + strconv.Itoa(f.Port)}
+	proxy := &httputil.ReverseProxy{
+		Transport:      s.forwards.transport,
+		FlushInterval:  -1, // what the target sends is passed on at once
+		Rewrite:        way.rewrite,
+		ModifyResponse: way.answer,
+		ErrorHandler:   func(_ http.ResponseWriter, _ *http.Request, err error) { s.failForward(c, f, err) },
+		ErrorLog:       s.forwards.quiet,
+	}
+	proxy.ServeHTTP(c.Writer, c.Request.WithContext(ctx))
+}
+
+// addSlash sends a browser on to where relative links of the target's first page are right.
+func (s *Server) addSlash(c *gin.Context, prefix string) {
+	to := prefix + "/"
+	if c.Request.URL.RawQuery != "" {
+		to += "?" + c.Request.URL.RawQuery
+	}
+	c.Header("Location", to)
+	c.Header("Cache-Control", "no-store")
+	writeRaw(c, raw{}, http.StatusPermanentRedirect)
+}
+
+// failForward answers for a target that gives no answer.
+func (s *Server) failForward(c *gin.Context, f domain.PortForward, err error) {
+	var slow net.Error
+	switch known := (*domain.Error)(nil); {
+	case errors.As(err, &known):
+	case errors.As(err, &slow) && slow.Timeout():
+		err = domain.Wrap(domain.CodeTimeout, err, "%s", errSlowHead.Message)
+	default:
+		err = domain.Wrap(domain.CodeUpstream, err, "the service on port %d of %s does not answer as HTTP should", f.Port, f.Hostname)
+	}
+	s.fail(c, err)
+}
+
+// forwardWay is a request on its way to a machine and back.
+type forwardWay struct {
+	forward domain.PortForward
+	prefix  string // of the route, without a slash at its end
+	rest    string // of the path, as it was escaped
+	host    string // by which the target knows itself
+}
+
+// rewrite makes a request the target's: it has nothing of ours, and says where it comes from.
+func (w *forwardWay) rewrite(p *httputil.ProxyRequest) {
+	in, out := p.In, p.Out
+	path, err := url.PathUnescape(w.rest)
+	if err != nil { // the router has read it
+		path = w.rest
+	}
+	out.URL.Scheme, out.URL.Host = "http", net.JoinHostPort(w.forward.AgentID, strconv.Itoa(w.forward.Port))
+	out.URL.Path, out.URL.RawPath = path, w.rest
+	out.URL.RawQuery = in.URL.RawQuery // as it came: some targets have their own way to write it
+	out.Host = w.host
+	w.hideOurs(in, out)
+	out.Header.Set("X-Forwarded-For", addressOf(in))
+	out.Header.Set("X-Forwarded-Host", in.Host)
+	out.Header.Set("X-Forwarded-Prefix", w.prefix)
+	out.Header.Set("X-Forwarded-Proto", schemeOf(in))
+}
+
+// hideOurs takes out what is between the client and us: credentials, and what a proxy before us
+// says of the client.
+func (w *forwardWay) hideOurs(in, out *http.Request) {
+	if _, ours := bearerToken(in); ours {
+		out.Header.Del("Authorization")
+	}
+	dropCookies(out, ourCookies...)
+	for name := range out.Header {
+		if strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "X-Harvest-") || name == "X-Real-Ip" || name == "Forwarded" {
+			out.Header.Del(name)
+		}
+	}
+	if !websocketAsked(in) { // nothing else that a connection could become is known here
+		out.Header.Del("Upgrade")
+		out.Header.Del("Connection")
+	}
+	if origin := in.Header.Get("Origin"); origin != "" && sameOrigin(origin, in) {
+		out.Header.Set("Origin", "http://"+w.host)
+	}
+	if referer, err := url.Parse(in.Header.Get("Referer")); err == nil && referer.Host == in.Host {
+		if rest, ok := strings.CutPrefix(referer.EscapedPath(), w.prefix+"/"); ok {
+			out.Header.Set("Referer", "http://"+w.host+"/"+rest)
+		} else {
+			out.Header.Del("Referer") // a page of ours: its address is nobody's business
+		}
+	}
+}
+
+// ourCookies are those that no other program may see, or set.
+var ourCookies = []string{ownerCookie, tokenCookie, sessionCookie, stateCookie}
+
+func schemeOf(r *http.Request) string {
+	if overTLS(r) {
+		return "https"
+	}
+	return "http"
+}
