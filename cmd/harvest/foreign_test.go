@@ -33,6 +33,7 @@ type owned struct {
 	apiKey       string
 	secret       string // its name
 	agent        string
+	forward      string // of the agent
 }
 
 // placeholder gives what a parameter of a path stands for; "" for what belongs to no project.
@@ -62,9 +63,11 @@ func (o owned) placeholder(t *testing.T, path, param string) string {
 			return o.secret
 		}
 		return ""
-	case "aid":
+	case "aid", "agent_id":
 		return o.agent
-	case "n", "version", "repo":
+	case "fid":
+		return o.forward
+	case "n", "version", "repo", "route_name":
 		return ""
 	}
 	t.Fatalf("what is {%s} of %s? Say so here, and make one in each project", param, path)
@@ -136,6 +139,7 @@ func (r *rig) furnish(t *testing.T, name string) (o owned) {
 		t.Fatal(err)
 	}
 	o.agent = r.machine(t, o.project)
+	o.forward = r.makes(t, key, under+"/agents/"+o.agent+"/port-forwards", `{"port":3000,"route_name":"web"}`)
 	o.action, o.personalAct = r.wait(t, o.user, o.project, o.conversation), r.wait(t, o.user, "", o.personal)
 	return o
 }
@@ -290,9 +294,9 @@ func TestIDsOfOtherProjects(t *testing.T) {
 // ofProjects reports whether what a route gives is there without further ado, and ends.
 func ofProjects(o operation) bool {
 	named := func(p string) bool {
-		return p == "n" || p == "repo" || p == "name" && !strings.Contains(o.path, "/secrets/")
+		return p == "n" || p == "repo" || p == "route_name" || p == "name" && !strings.Contains(o.path, "/secrets/")
 	}
-	return !slices.ContainsFunc(o.params, named) && !strings.HasSuffix(o.path, "/events") &&
+	return !slices.ContainsFunc(o.params, named) && !strings.HasSuffix(o.path, "/events") && !strings.HasSuffix(o.path, "/console") &&
 		!strings.HasSuffix(o.path, "/search") && !strings.HasPrefix(o.path, "/skills/")
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/harvest-engine/harvest/activities"
 	"github.com/harvest-engine/harvest/api"
+	"github.com/harvest-engine/harvest/internal/agenthub"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/engine"
 	"github.com/harvest-engine/harvest/internal/graph"
@@ -21,6 +22,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/llm/scripted"
 	"github.com/harvest-engine/harvest/internal/obs"
+	"github.com/harvest-engine/harvest/internal/peers"
 	"github.com/harvest-engine/harvest/internal/postgres"
 	"github.com/harvest-engine/harvest/internal/secrets"
 	"github.com/harvest-engine/harvest/tools"
@@ -135,8 +137,11 @@ func (n *node) serve(ctx context.Context, o *nodeOrder) (stop func(), err error)
 	if err != nil {
 		return nil, err
 	}
+	vault := secrets.New(n.store, sealer, n.store)
+	hub := agenthub.New(agenthub.Config{Store: n.store, Secrets: vault, ProcessID: domain.NewID(), Log: n.log})
 	server, err := api.New(api.Config{
-		Turns: e, Actions: e, Ingests: e, Projects: n.store, Skills: library.NewSkills(n.store), Memories: library.NewMemories(n.store), Secrets: secrets.New(n.store, sealer, n.store), Artifacts: library.NewArtifacts(n.store), Conversations: n.store, Workspaces: e, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
+		Agents: n.store, AgentHub: hub, Forwards: n.store, Sessions: peers.New(peers.Config{Store: n.store, Local: hub, Log: n.log}),
+		Turns: e, Actions: e, Ingests: e, Projects: n.store, Skills: library.NewSkills(n.store), Memories: library.NewMemories(n.store), Secrets: vault, Artifacts: library.NewArtifacts(n.store), Conversations: n.store, Workspaces: e, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
 	})
 	if err != nil {
 		return nil, err
