@@ -51,3 +51,11 @@ func (s *Server) SetSendLimit(limit time.Duration) { s.sendLimit = limit }
 
 // SetAccessEvery changes how often the callers of open requests are looked at again.
 func (s *Server) SetAccessEvery(every time.Duration) { s.accessEvery = every }
+
+// SetForwardHead changes how long a service on a machine may take to begin its answer.
+func (s *Server) SetForwardHead(limit time.Duration) {
+	s.forwards.transport.ResponseHeaderTimeout = limit
+}
+
+// Sandbox is the policy of the pages of machines.
+const Sandbox = sandbox

@@ -16,15 +16,17 @@ func (s *Server) portForwards(ctx context.Context, r request[none]) ([]domain.Po
 	return list, err
 }
 
-// portForwardBody is the body of a new port forward, and of a change, which leaves out what
-// stays.
+// portForwardBody is the body of a change, which leaves out what stays.
 type portForwardBody struct {
 	Port      *int    `json:"port"`
 	RouteName *string `json:"route_name"`
 }
 
 // newPortForward is the body of POST …/port-forwards.
-type newPortForward struct{ portForwardBody }
+type newPortForward struct {
+	Port      *int    `json:"port"`
+	RouteName *string `json:"route_name"`
+}
 
 func (b *newPortForward) validate() error {
 	switch {
