@@ -202,7 +202,12 @@ func (e *Engine) sweepCommands(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(failure, fmt.Errorf("list commands whose workflow was not told: %w", err))
 	}
-	return errors.Join(failure, each(untold, func(id string) error { return e.CommandFinished(ctx, id) }))
+	return errors.Join(failure, each(untold, func(id string) error {
+		if err := e.CommandFinished(ctx, id); err != nil {
+			return err
+		}
+		return e.Commands.MarkCommandTold(ctx, id) // once: there may be no worker to hear it for long
+	}))
 }
 
 // startCommand starts the workflow of a command. One that can never have any goes on without it:

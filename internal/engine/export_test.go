@@ -10,3 +10,9 @@ import (
 func (e *Engine) ReconcileTurn(ctx context.Context, turn domain.Turn) error {
 	return e.reconcileTurn(ctx, turn)
 }
+
+// SweepCommands starts, settles and tells what nobody has.
+func (e *Engine) SweepCommands(ctx context.Context) error { return e.sweepCommands(ctx) }
+
+// Launched waits until all workflows that are being started are, or could not be.
+func (e *Engine) Launched() { e.launches.Wait() }

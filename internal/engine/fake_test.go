@@ -33,6 +33,7 @@ type fakes struct {
 	ingests      *fakeIngests
 	turns        *fakeTurns
 	actions      *fakeActions
+	commands     *fakeCommands
 	repositories *fakeRepositories
 	credentials  *fakeCredentials
 }
@@ -57,10 +58,11 @@ func newEngine(t *testing.T, options ...option) (*engine.Engine, fakes) {
 		turns:    &fakeTurns{rows: map[string]*domain.Turn{}}, repositories: &fakeRepositories{saved: map[string]domain.Repository{}},
 		credentials: &fakeCredentials{saved: map[string]domain.Credentials{}},
 		actions:     &fakeActions{rows: map[string]domain.Action{}, told: map[string]bool{}},
+		commands:    &fakeCommands{rows: map[string]*domain.Command{}, told: map[string]bool{}, overdue: map[string]bool{}},
 	}
 	f.temporal.attributes = engine.SearchAttributes()
 	config := engine.Config{
-		Temporal: f.temporal, Turns: f.turns, Actions: f.actions, Ingests: f.ingests, Events: follower{f}, Repositories: f.repositories, Credentials: f.credentials, House: &fakeHouse{},
+		Temporal: f.temporal, Turns: f.turns, Actions: f.actions, Ingests: f.ingests, Commands: f.commands, Events: follower{f}, Repositories: f.repositories, Credentials: f.credentials, House: &fakeHouse{},
 		Queues: workflows.CombinedQueues("turns"), Owner: "owner", Log: zerolog.Nop(),
 	}
 	for _, option := range options {
@@ -502,7 +504,14 @@ func (f *fakeTemporal) SignalWorkflow(_ context.Context, workflowID, _, signal s
 	if f.down != nil {
 		return f.down
 	}
-	f.signals = append(f.signals, workflowID+" "+signal+" "+arg.(workflows.DecidedCall).CallID)
+	if _, ok := f.states[workflowID]; !ok && signal == workflows.CommandFinished.Name {
+		return serviceerror.NewNotFound("no such workflow")
+	}
+	told := workflowID + " " + signal
+	if decided, ok := arg.(workflows.DecidedCall); ok {
+		told += " " + decided.CallID
+	}
+	f.signals = append(f.signals, told)
 	return nil
 }
 

@@ -116,11 +116,12 @@ func newStackOn(t *testing.T, queues workflows.Queues) *stack {
 	s.repositories = &fakeRepositories{saved: map[string]domain.Repository{}}
 	s.reader = &playedReader{}
 	s.config = worker.Config{Client: client, Queues: queues, Log: log, Activities: worker.Activities{
-		Turn:   &activities.Turn{Store: s.store, Sources: pg.New(pool), Symbols: pg.New(pool)},
-		Model:  &activities.Model{Store: s.store, Models: playedModel(t), Tools: playedTools()},
-		Tool:   &activities.Tool{Store: s.store, Tools: playedTools()},
-		Action: &activities.Action{Store: s.store, Tools: playedTools()},
-		Ingest: &activities.Ingest{Store: s.store, Sources: s.repositories, Reader: s.reader, Graph: s.graph},
+		Turn:    &activities.Turn{Store: s.store, Sources: pg.New(pool), Symbols: pg.New(pool)},
+		Model:   &activities.Model{Store: s.store, Models: playedModel(t), Tools: playedTools()},
+		Tool:    &activities.Tool{Store: s.store, Tools: playedTools()},
+		Action:  &activities.Action{Store: s.store, Tools: playedTools()},
+		Ingest:  &activities.Ingest{Store: s.store, Sources: s.repositories, Reader: s.reader, Graph: s.graph},
+		Command: &activities.Command{Store: s.store},
 	}}
 	serve, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
@@ -133,7 +134,7 @@ func newStackOn(t *testing.T, queues workflows.Queues) *stack {
 	})
 	s.startWorker(t)
 	s.Engine, err = engine.New(ctx, engine.Config{
-		Temporal: client, Namespace: servers.TemporalNamespace, Turns: s.store, Actions: s.store, Projects: s.store, Ingests: s.store, Events: s.store, Repositories: s.repositories, House: s.store,
+		Temporal: client, Namespace: servers.TemporalNamespace, Turns: s.store, Actions: s.store, Projects: s.store, Ingests: s.store, Commands: s.store, Events: s.store, Repositories: s.repositories, House: s.store,
 		Queues: queues, Owner: "owner", Log: log,
 	})
 	if err != nil {
