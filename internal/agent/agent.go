@@ -49,7 +49,6 @@ type Agent struct {
 
 	mu       sync.Mutex
 	commands map[string]*command
-	early    map[string]time.Time // cancels of commands that have not come
 	seq      int64
 	removed  context.CancelCauseFunc
 }
@@ -88,7 +87,7 @@ func New(cfg Config) (*Agent, error) {
 		cfg: cfg, client: client, journal: log,
 		hello:    uplink.Hello{Hostname: hostname, Machine: machine, Version: cfg.Version},
 		slots:    make(chan struct{}, values.MaxCommands),
-		commands: map[string]*command{}, early: map[string]time.Time{},
+		commands: map[string]*command{},
 	}
 	a.outbox = newOutbox(client, cfg.Log)
 	a.host = session.New(session.Host{Dial: client.Session, Env: cfg.Env, Log: cfg.Log, Errs: cfg.Errs})
@@ -130,10 +129,15 @@ func (a *Agent) resume(ctx context.Context) error {
 	}
 	for _, entry := range entries {
 		c := newCommand(a, entry.Order.ID)
-		c.record = entry.Record
-		a.commands[c.id] = c
+		c.record, c.inherited = entry.Record, true
 		a.seq = max(a.seq, entry.Order.Seq)
 		ending, ended, err := entry.Record.Ending()
+		if !ended && !entry.Held && c.unbegun(entry.Order.Boot) {
+			a.cfg.Log.Info("a command had not begun; it runs when it is delivered again", "command", c.id)
+			entry.Record.Discard()
+			continue
+		}
+		a.commands[c.id] = c
 		switch {
 		case ended:
 			c.end(ending)

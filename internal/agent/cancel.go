@@ -6,17 +6,16 @@ import (
 
 	"github.com/harvest-engine/harvest/internal/agent/journal"
 	"github.com/harvest-engine/harvest/internal/agent/shim"
+	"github.com/harvest-engine/harvest/internal/agentwire"
 )
 
 const (
-	stopAgain  = time.Second      // between two signals to a shim
-	endFor     = 20 * time.Second // for all commands, where the agent is removed
-	keepEarly  = 10 * time.Minute // a cancel that overtook its command
-	mostEarlys = 1000
+	stopAgain = time.Second      // between two signals to a shim
+	endFor    = 20 * time.Second // for all commands, where the agent is removed
 )
 
-// cancel ends a command. One that has not come yet is canceled when it does: messages may
-// overtake each other where the server sends them by two of its processes.
+// cancel ends a command. One that never came is over too, for good: the server has claimed it
+// for this agent, and waits to be told.
 func (a *Agent) cancel(id string) {
 	if id == "" {
 		return
@@ -27,15 +26,13 @@ func (a *Agent) cancel(id string) {
 		c.cancel()
 		return
 	}
-	if _, buried := a.journal.Buried(id); buried {
+	if ending, known := a.journal.Buried(id); known {
+		a.outbox.remind(id, ending)
 		return
 	}
-	for other, at := range a.early {
-		if len(a.early) >= mostEarlys || time.Since(at) > keepEarly {
-			delete(a.early, other)
-		}
-	}
-	a.early[id] = time.Now()
+	c := newCommand(a, id)
+	a.commands[id] = c
+	c.end(journal.Ending{Outcome: agentwire.Canceled, Error: "it was canceled before it came to this machine"})
 }
 
 // stopWhenCanceled makes the shim end the command when the server wants it: the wish stands

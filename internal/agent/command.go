@@ -32,9 +32,11 @@ type command struct {
 	// again holds one token where the server has delivered it once more while it runs.
 	again chan struct{}
 
-	record *journal.Record // nil where the journal could not take it: then it never runs
-	mu     sync.Mutex
-	ending *journal.Ending // nil until it is over
+	record    *journal.Record // nil where the journal could not take it: then it never runs
+	inherited bool            // an earlier agent has started its shim, or was about to
+	mu        sync.Mutex
+	ending    *journal.Ending    // nil until it is over
+	last      *agentwire.Message // with which it was delivered again
 }
 
 func newCommand(a *Agent, id string) *command {
@@ -52,7 +54,7 @@ func (a *Agent) execute(ctx context.Context, m agentwire.Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if c, known := a.commands[m.RequestID]; known {
-		c.redelivered()
+		c.redelivered(m)
 		return
 	}
 	if ending, known := a.journal.Buried(m.RequestID); known {
@@ -63,16 +65,13 @@ func (a *Agent) execute(ctx context.Context, m agentwire.Message) {
 	a.commands[c.id] = c
 	a.seq++
 	order := journal.Order{ID: c.id, Seq: a.seq, Accepted: time.Now()}
-	if _, early := a.early[c.id]; early {
-		delete(a.early, c.id)
-		c.cancel()
-	}
 	a.work.Go(func() { c.run(ctx, m, order) })
 }
 
-func (c *command) redelivered() {
+func (c *command) redelivered(m agentwire.Message) {
 	c.mu.Lock()
 	ending := c.ending
+	c.last = &m
 	c.mu.Unlock()
 	if ending != nil {
 		c.agent.outbox.remind(c.id, *ending)
@@ -181,7 +180,12 @@ func (c *command) follow(ctx context.Context, process *shim.Process) {
 		case <-process.Gone:
 		}
 		if ending, ended, _ = c.record.Ending(); !ended {
-			ending = c.settle(c.agent.journal.Boot())
+			boot := c.agent.journal.Boot()
+			if c.inherited && c.unbegun(boot) {
+				c.anew(ctx)
+				return
+			}
+			ending = c.settle(boot)
 		}
 	}
 	c.end(ending)

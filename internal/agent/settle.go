@@ -14,6 +14,29 @@ import (
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
 
+// unbegun reports whether a command, whose shim is gone without a word, certainly never ran.
+// Boot names the run of the machine in which it came: what another one wrote last may be lost.
+func (c *command) unbegun(boot string) bool {
+	state, err := c.record.State()
+	wish, wishErr := c.record.Wish()
+	return err == nil && wishErr == nil && !state.Begun && !wish.Cancel && boot != "" && boot == c.agent.journal.Boot()
+}
+
+// anew forgets a command that an earlier agent was about to start when it was killed. It runs
+// when it is delivered again, which it may have been by now.
+func (c *command) anew(ctx context.Context) {
+	c.agent.mu.Lock()
+	delete(c.agent.commands, c.id)
+	c.record.Discard()
+	c.mu.Lock()
+	last := c.last
+	c.mu.Unlock()
+	c.agent.mu.Unlock()
+	if last != nil {
+		c.agent.execute(ctx, *last)
+	}
+}
+
 // settle decides how a command ended whose shim is gone without a word, and ends what it
 // left. Boot names the run of the machine in which it came.
 func (c *command) settle(boot string) journal.Ending {
@@ -29,7 +52,7 @@ func (c *command) settle(boot string) journal.Ending {
 	case err == nil && !state.Begun && wish.Cancel:
 		ending.Outcome, ending.Error = agentwire.Canceled, "it was canceled before it began"
 	case err == nil && !state.Begun:
-		ending.Outcome, ending.Error = agentwire.NotStarted, "the agent was killed before it began"
+		ending.Outcome, ending.Error = agentwire.NotStarted, "the process that was to watch over it was killed before it began"
 	default:
 		ending.Error = "the process that watches over it was killed; it was ended too, if it still ran"
 	}

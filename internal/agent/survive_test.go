@@ -74,12 +74,11 @@ func TestKilledAgentLosesNoCommand(t *testing.T) {
 	}
 }
 
-func TestKilledAtAnyMomentACommandRunsOnceOrNever(t *testing.T) {
+func TestKilledAtAnyMomentACommandRunsOnce(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	d := newDaemon(t, s)
 	d.release()
-	outcomes := map[agentwire.Outcome]int{}
 	for i := range 40 {
 		id := fmt.Sprintf("c%d", i)
 		d.start()
@@ -94,22 +93,8 @@ func TestKilledAtAnyMomentACommandRunsOnceOrNever(t *testing.T) {
 		s.connection(2*i + 2)
 		s.execute(id, once(d, id))
 		result := s.result(id)
-		outcomes[result.Outcome]++
-		switch result.Outcome {
-		case agentwire.Exited:
-			expectDone(t, d, result)
-		case agentwire.NotStarted:
-			if n := d.runs(id); n != 0 {
-				t.Errorf("%s did not start, and ran %d times", id, n)
-			}
-		default:
-			t.Errorf("%s ended %s: %s", id, result.Outcome, result.Error)
-		}
+		expectDone(t, d, result)
 		d.kill()
-	}
-	t.Logf("outcomes: %v", outcomes)
-	if outcomes[agentwire.Exited] < 20 {
-		t.Errorf("only %d of 40 commands ran", outcomes[agentwire.Exited])
 	}
 	d.nothingLeft()
 }

@@ -193,6 +193,12 @@ func (j *Journal) Bury(id string, ending Ending, record *Record) error {
 	return nil
 }
 
+// Discard forgets a command that never began: its id is as if it had never come.
+func (r *Record) Discard() {
+	remove(r.path)
+	_ = r.Close() // the lock goes last
+}
+
 // Buried tells how a command ended whose result the server had, and reports whether the id
 // is remembered.
 func (j *Journal) Buried(id string) (Ending, bool) { return j.done.find(id) }

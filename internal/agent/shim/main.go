@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/harvest-engine/harvest/internal/agent/journal"
-	"github.com/harvest-engine/harvest/internal/agentwire"
 )
 
 // Main is what a shim's process does, from its start to its end.
@@ -32,9 +31,7 @@ func Main() error {
 
 	var spec Spec
 	if err := json.NewDecoder(os.Stdin).Decode(&spec); err != nil {
-		return journal.FromFile(file, "").SetEnding(journal.Ending{
-			Outcome: agentwire.NotStarted, Error: "the agent was stopped before the command began",
-		})
+		return nil // the agent was killed as it told: the command has not begun, and its next start sees that
 	}
 	_ = os.Stdin.Close()
 	record := journal.FromFile(file, spec.Path)
