@@ -7,14 +7,16 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/tools"
 	"github.com/harvest-engine/harvest/workflows"
 )
 
 // ActionStore keeps actions: tool calls that wait for a person's approval.
 type ActionStore interface {
 	// ClaimAction takes the call of an action over: an approved one to run it, which is
-	// applying from then on, any other that is over to settle it.
-	ClaimAction(ctx context.Context, turnID, callID string) (domain.ActionClaim, error)
+	// applying from then on, and one that is applying of these tools; any other that is over to
+	// settle it.
+	ClaimAction(ctx context.Context, turnID, callID string, resumable []string) (domain.ActionClaim, error)
 	// CloseAction takes one over that could not be run, to settle it.
 	CloseAction(ctx context.Context, turnID, callID string) (domain.ActionClaim, error)
 	// CommitAction stores the outcome; superseded where a later attempt has claimed the call.
@@ -29,10 +31,11 @@ type Action struct {
 }
 
 // Apply runs an approved action, or settles one that is not to be run. An action is begun at
-// most once: an attempt that finds it begun ends it as unknown.
+// most once: an attempt that finds it begun ends it as unknown, but where the tool itself finds
+// what it began for the same action.
 func (a *Action) Apply(ctx context.Context, in workflows.ToolInput) (workflows.Applied, error) {
 	defer beatUnlessLocal(ctx)()
-	claim, err := a.Store.ClaimAction(ctx, in.TurnID, in.CallID)
+	claim, err := a.Store.ClaimAction(ctx, in.TurnID, in.CallID, a.resumable())
 	switch {
 	case err != nil:
 		return workflows.Applied{}, again(err)
@@ -53,22 +56,38 @@ func (a *Action) Apply(ctx context.Context, in workflows.ToolInput) (workflows.A
 func (a *Action) run(ctx context.Context, claim domain.ActionClaim) (workflows.Applied, error) {
 	running, scrub, err := private(ctx, a.Secrets, a.Tools, claim.Scope, claim.Call)
 	switch {
+	case actionable(err) && scrub != nil && claim.Call.Attempt > 1:
+		// What an earlier attempt began had what it needed then; only its end is to be told.
+		running = tools.WithPrivate(ctx, tools.Private{Scrub: scrub})
 	case actionable(err):
 		return a.settle(ctx, claim, domain.ActionFailed, domain.ToolResult{Text: refusalOf(err) + ". It was approved for what was there then: ask again.", Error: true})
 	case err != nil:
 		return a.settle(ctx, claim, domain.ActionFailed, domain.ToolResult{Text: "Not run: the project's secrets could not be read. Try again.", Error: true})
 	}
+	spec, _ := a.Tools.Lookup(claim.Call.Name)
 	result, err := a.Tools.Run(running, claim.Scope, claim.Call.Name, claim.Call.Input)
 	if err = scrubError(scrub, err); err != nil {
 		zerolog.Ctx(ctx).Error().Err(err).Str("event", "action_failed").Str("tool", claim.Call.Name).Str("action_id", claim.Action.ID).Send()
 	}
 	switch {
+	case err != nil && result.Text == "" && spec.Resumable:
+		return workflows.Applied{}, err // the next attempt finds what this one began
 	case result.Unknown, err != nil && result.Text == "":
 		return a.settle(ctx, claim, domain.ActionUnknown, unknown(claim.Action, result.Text))
 	case result.Error:
 		return a.settle(ctx, claim, domain.ActionFailed, result)
 	}
 	return a.settle(ctx, claim, domain.ActionApplied, result)
+}
+
+// resumable names the tools whose runs find what an earlier one of the same action began.
+func (a *Action) resumable() (names []string) {
+	for _, spec := range a.Tools.Specs() {
+		if spec.Resumable {
+			names = append(names, spec.Name)
+		}
+	}
+	return names
 }
 
 // Close ends an action that could not be run.

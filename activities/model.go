@@ -52,6 +52,8 @@ type ToolBox interface {
 	Describe(name string, input json.RawMessage) string
 	// Explain tells the person who decides a call what it is about.
 	Explain(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) []domain.Detail
+	// Hostname names the machine that a call is about; "" for none.
+	Hostname(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) string
 	// Asks reports whether a call must wait for a person's approval.
 	Asks(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) bool
 	// Run gives a result, an error result with its cause for the log, or, with an error
@@ -180,6 +182,7 @@ func (a *Model) confirmations(ctx context.Context, d domain.Dialogue, out *outco
 		}
 		return about
 	}
+	out.place = func(call domain.ToolCall) string { return a.Tools.Hostname(ctx, d.Scope, call.Name, call.Input) }
 	out.asks = func(call domain.ToolCall) bool {
 		return call.Name != tools.AskUserName &&
 			(slices.Contains(settings.Asking, call.Name) || a.Tools.Asks(ctx, d.Scope, call.Name, call.Input))

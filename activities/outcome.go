@@ -31,7 +31,8 @@ type outcome struct {
 	tools    ToolBox
 	asks     func(call domain.ToolCall) bool // must wait for a person
 	explain  func(call domain.ToolCall) []domain.Detail
-	expiry   time.Duration // of what waits
+	place    func(call domain.ToolCall) string // the machine that it is about; "" for none
+	expiry   time.Duration                     // of what waits
 	// shortened: the turn's budgets left less than the longest answer
 	shortened bool
 
@@ -176,7 +177,7 @@ func (o *outcome) announce() {
 			o.propose(*call)
 			continue
 		}
-		o.events = append(o.events, callEvent(*call, o.tools.Describe(call.Name, call.Input)))
+		o.events = append(o.events, callEvent(*call, o.tools.Describe(call.Name, call.Input), o.place(*call)))
 		if call.Status == domain.CallPending && question != nil {
 			call.Status, call.Result = domain.CallError, domain.ToolResult{Text: askedFirst, Error: true}
 			if call.ID == asking {
@@ -205,7 +206,7 @@ func (o *outcome) propose(call domain.ToolCall) {
 		ID: domain.NewID(), TurnID: turn.ID, CallID: call.ID, ConversationID: turn.ConversationID, ProjectID: turn.ProjectID,
 		Requester: turn.UserID, Name: call.Name, Input: call.Input, Description: domain.DescribeAction(call.Name, call.Input, o.explain(call)...),
 		Hash: domain.ActionHash(call.Name, call.Input), Nonce: domain.NewNonce(), Status: domain.ActionPending,
-		ExpiresAt: time.Now().Add(o.expiry).UTC().Truncate(time.Millisecond),
+		ExpiresAt: time.Now().Add(o.expiry).UTC().Truncate(time.Millisecond), Hostname: o.place(call),
 	}
 	o.actions = append(o.actions, action)
 	o.generated.Calls = append(o.generated.Calls, workflows.CallRef{
@@ -256,11 +257,14 @@ func asked(call domain.ToolCall) *domain.Question {
 }
 
 // callEvent tells readers of a call. What the store keeps of it is whole.
-func callEvent(call domain.ToolCall, description string) domain.NewEvent {
+func callEvent(call domain.ToolCall, description, hostname string) domain.NewEvent {
 	shown, cut := domain.ShownInput(call.Input)
 	payload := map[string]any{"id": call.ID, "name": call.Name, "input": shown, "description": description}
 	if cut {
 		payload["input_bytes"] = len(call.Input)
+	}
+	if hostname != "" {
+		payload["hostname"] = hostname
 	}
 	return domain.NewPayload(domain.EventToolCall, payload)
 }

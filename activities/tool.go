@@ -57,7 +57,7 @@ func (a *Tool) run(ctx context.Context, in workflows.ToolInput) (workflows.ToolR
 	if call.Status != domain.CallRunning {
 		return workflows.ToolRan{Error: call.Result.Error}, nil
 	}
-	if call.Attempt > maxToolAttempts {
+	if spec, _ := a.Tools.Lookup(call.Name); call.Attempt > maxToolAttempts && !spec.Resumable {
 		return a.settle(ctx, call, domain.ToolResult{Text: "Error: this call was interrupted several times and is not tried again.", Error: true})
 	}
 	running, scrub, err := private(ctx, a.Secrets, a.Tools, scope, call)

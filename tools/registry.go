@@ -123,6 +123,17 @@ func (r *Registry) Explain(ctx context.Context, scope domain.Scope, name string,
 	return about
 }
 
+// Hostname names the machine that a call is about; "" for none.
+func (r *Registry) Hostname(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) string {
+	tool, ok := r.byName[name].(Placed)
+	if !ok {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, judgeLimit)
+	defer cancel()
+	return tool.Hostname(ctx, scope, input)
+}
+
 // errUnapproved is the answer to a call that was not made an action.
 var errUnapproved = domain.Errorf(domain.CodeForbidden, "nobody has approved this call, and it was not run")
 

@@ -32,6 +32,12 @@ type Explainer interface {
 	Explain(ctx context.Context, scope domain.Scope, input json.RawMessage) ([]domain.Detail, error)
 }
 
+// Placed is a tool whose calls are about a machine.
+type Placed interface {
+	// Hostname names the machine of a call; "" where there is none.
+	Hostname(ctx context.Context, scope domain.Scope, input json.RawMessage) string
+}
+
 // Spec is all that is known of a tool without running it.
 type Spec struct {
 	domain.ToolSpec
@@ -46,6 +52,10 @@ type Spec struct {
 	// Project says that the tool works on what a project owns: it is offered in the turns of
 	// projects alone.
 	Project bool
+	// Resumable says that a run finds what an earlier run of the same call or action began, by
+	// Scope, and goes on with it: a run that was cut off is followed by another one, and is not
+	// unknown. What it can't tell itself it gives as an Unknown result.
+	Resumable bool
 	// SecretEnv names the field of the input, an object of environment variable → text, in which
 	// handles of secrets are replaced: by what Environment gives. A call with one always asks.
 	SecretEnv string
@@ -59,6 +69,7 @@ const (
 	PhaseAsk    = "Asking you"
 	PhaseSkill  = "Reading playbooks"
 	PhaseWrite  = "Writing it down"
+	PhaseRun    = "Running commands"
 )
 
 const (

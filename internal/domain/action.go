@@ -60,6 +60,7 @@ type Action struct {
 	Outcome        string          `json:"outcome,omitempty"`  // what came of it
 	EndedAt        *time.Time      `json:"ended_at,omitempty"`
 	NeedsValue     bool            `json:"needs_value,omitempty"` // its approval must bring a secret's value
+	Hostname       string          `json:"-"`                     // of the machine that it is about, as its event names it; "" for none
 }
 
 // AsksValue reports whether a person must give the value of the secret that the action saves:
@@ -74,10 +75,14 @@ func (a Action) AsksValue() bool {
 
 // Event announces an action to those who can decide it.
 func (a Action) Event() NewEvent {
-	e := NewPayload(EventConfirmAction, map[string]any{
+	payload := map[string]any{
 		"id": a.ID, "call_id": a.CallID, "name": a.Name, "input": a.Input, "description": a.Description,
 		"nonce": a.Nonce, "hash": a.Hash, "expires_at": a.ExpiresAt, "needs_value": a.AsksValue(),
-	})
+	}
+	if a.Hostname != "" {
+		payload["hostname"] = a.Hostname
+	}
+	e := NewPayload(EventConfirmAction, payload)
 	e.CallID = a.CallID
 	return e
 }
@@ -140,11 +145,12 @@ type ConfirmSettings struct {
 	Approvers Approvers
 	Expiry    time.Duration
 	Asking    []string // tools that always ask, whatever their own policy
+	Commands  CommandRules
 }
 
 // DefaultConfirmSettings holds where nobody has settled anything.
 func DefaultConfirmSettings() ConfirmSettings {
-	return ConfirmSettings{Approvers: ApproveMembers, Expiry: DefaultConfirmExpiry}
+	return ConfirmSettings{Approvers: ApproveMembers, Expiry: DefaultConfirmExpiry, Commands: CommandRules{Policy: CommandsChangesAsk}}
 }
 
 // MayDecide gives nil where a person who can see the action may also decide it.

@@ -12,6 +12,7 @@ type ChainEntry struct {
 	Status      string          `json:"status,omitempty"` // of a call: running, done, error; of an action its ActionStatus
 	Preview     string          `json:"preview,omitempty"`
 	Description string          `json:"description,omitempty"`
+	Hostname    string          `json:"hostname,omitempty"`    // of the machine that the call is about
 	Steps       []string        `json:"steps,omitempty"`       // of an action
 	ResultText  string          `json:"result_text,omitempty"` // of an action: what came of it
 	Action      *Action         `json:"-"`                     // the action as it stands now
@@ -64,6 +65,7 @@ func (b *chainBuilder) take(e Event) {
 		Text        string          `json:"text"`
 		Input       json.RawMessage `json:"input"`
 		Description string          `json:"description"`
+		Hostname    string          `json:"hostname"`
 		Preview     string          `json:"preview"`
 		Error       bool            `json:"error"`
 		Discard     bool            `json:"discard"`
@@ -81,10 +83,10 @@ func (b *chainBuilder) take(e Event) {
 			b.discard()
 		}
 	case EventToolCall:
-		b.call(p.ID, ChainEntry{Type: ChainToolCall, ID: p.ID, Name: p.Name, Input: p.Input, Description: p.Description, Status: "running"})
+		b.call(p.ID, ChainEntry{Type: ChainToolCall, ID: p.ID, Name: p.Name, Input: p.Input, Description: p.Description, Hostname: p.Hostname, Status: "running"})
 	case EventConfirmAction:
 		b.call(p.CallID, ChainEntry{
-			Type: ChainAction, ID: p.ID, Name: p.Name, Input: p.Input, Description: p.Description, Status: string(ActionPending), Steps: []string{},
+			Type: ChainAction, ID: p.ID, Name: p.Name, Input: p.Input, Description: p.Description, Hostname: p.Hostname, Status: string(ActionPending), Steps: []string{},
 		})
 	case EventToolResult:
 		b.result(p.ID, p.Preview, p.Error)

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -38,12 +39,14 @@ where conversation_id = @conversation and coalesce(project_id, '') = @project an
 order by status = 'pending' desc, id desc limit 1`)
 
 	sqlConfirmSettings = statement("read the settings of confirmations", `
-select approvers, confirm_expiry, asking_tools from project_settings where project_id = @project`)
+select approvers, confirm_expiry, asking_tools, command_policy, allowed_commands from project_settings where project_id = @project`)
 
 	sqlSetConfirmSettings = statement("keep the settings of confirmations", `
-insert into project_settings (project_id, approvers, confirm_expiry, asking_tools) values (@project, @approvers, @expiry, @tools)
+insert into project_settings (project_id, approvers, confirm_expiry, asking_tools, command_policy, allowed_commands)
+values (@project, @approvers, @expiry, @tools, @commands, @allowed)
 on conflict (project_id) do update
-set approvers = excluded.approvers, confirm_expiry = excluded.confirm_expiry, asking_tools = excluded.asking_tools`)
+set approvers = excluded.approvers, confirm_expiry = excluded.confirm_expiry, asking_tools = excluded.asking_tools,
+    command_policy = excluded.command_policy, allowed_commands = excluded.allowed_commands`)
 )
 
 // maxActions bounds a list of actions.
@@ -118,7 +121,7 @@ func (s *Store) ConfirmSettings(ctx context.Context, projectID string) (domain.C
 	if projectID == "" {
 		return c, nil
 	}
-	err := s.pool.QueryRow(ctx, sqlConfirmSettings, pgx.NamedArgs{"project": projectID}).Scan(&c.Approvers, &c.Expiry, &c.Asking)
+	err := s.pool.QueryRow(ctx, sqlConfirmSettings, pgx.NamedArgs{"project": projectID}).Scan(&c.Approvers, &c.Expiry, &c.Asking, &c.Commands.Policy, &c.Commands.Allowed)
 	if noRows(err) {
 		return c, nil
 	}
@@ -133,6 +136,7 @@ func (s *Store) SetConfirmSettings(ctx context.Context, projectID string, c doma
 	}
 	_, err := s.pool.Exec(ctx, sqlSetConfirmSettings, pgx.NamedArgs{
 		"project": projectID, "approvers": string(c.Approvers), "expiry": c.Expiry, "tools": list(c.Asking),
+		"commands": string(cmp.Or(c.Commands.Policy, domain.CommandsChangesAsk)), "allowed": list(c.Commands.Allowed),
 	})
 	return failed("keep the settings of project "+projectID, err)
 }

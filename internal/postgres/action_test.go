@@ -89,7 +89,7 @@ func (p paused) decide(who domain.Actor, list ...domain.Decision) error {
 
 func (p paused) claim(callID string) domain.ActionClaim {
 	p.Helper()
-	c, err := p.ClaimAction(context.Background(), p.turn.ID, callID)
+	c, err := p.ClaimAction(context.Background(), p.turn.ID, callID, nil)
 	if err != nil {
 		p.Fatalf("claim %s: %v", callID, err)
 	}
@@ -330,7 +330,7 @@ func TestACanceledTurnEndsItsActions(t *testing.T) {
 	p.action("a1", domain.ActionUnknown)
 	p.action("a2", domain.ActionExpired)
 	wantCode(t, "a late outcome", p.commit(begun, domain.ActionApplied), domain.CodeSuperseded)
-	_, err = p.ClaimAction(context.Background(), p.turn.ID, "c2")
+	_, err = p.ClaimAction(context.Background(), p.turn.ID, "c2", nil)
 	wantCode(t, "a claim after the end", err, domain.CodeSuperseded)
 }
 
@@ -396,7 +396,10 @@ func TestConfirmSettings(t *testing.T) {
 		if err != nil || got.Approvers != want.Approvers || got.Expiry != want.Expiry || !slices.Equal(got.Asking, want.Asking) {
 			t.Errorf("settings %+v, %v; want %+v", got, err, want)
 		}
-		want = domain.ConfirmSettings{Approvers: domain.ApproveOthers, Expiry: time.Minute, Asking: []string{"dig"}}
+		want = domain.ConfirmSettings{
+			Approvers: domain.ApproveOthers, Expiry: time.Minute, Asking: []string{"dig"},
+			Commands: domain.CommandRules{Policy: domain.CommandsAllowListed, Allowed: []string{"git status"}},
+		}
 		if err := s.SetConfirmSettings(ctx, project.ID, want); err != nil {
 			t.Fatal(err)
 		}

@@ -14,14 +14,15 @@ import (
 
 var (
 	// The call and its action are claimed as one: an attempt that finds it applying knows that
-	// one before it began.
+	// one before it began. Where the tool finds again what it began, it is run again.
 	sqlClaimAction = statement("claim an action", `
 with open as (
     select s.id from subjects s join turns t on t.id = s.id
     where s.id = @turn and s.ended_at is null and t.cancel_requested_at is null for no key update of s
 ), begun as (
     update actions a set status = 'applying', told_at = coalesce(told_at, now())
-    from open where a.turn_id = open.id and a.call_id = @call and a.status = 'approved'
+    from open where a.turn_id = open.id and a.call_id = @call
+      and (a.status = 'approved' or a.status = 'applying' and a.tool = any(@resumable::text[]))
     returning a.*
 ), c as (
     update turn_calls c set attempt = c.attempt + 1, status = 'running'
@@ -71,12 +72,13 @@ settled as (
 )
 
 // ClaimAction takes the call of an action over. An approved action is applying from then on,
-// and its status says so: the caller runs it. What is not to be run any more (rejected,
-// expired, reported by a client, or applying by an attempt before, which is unknown now) is
+// and its status says so: the caller runs it. One that is applying by an attempt before is run
+// again where its tool is resumable. What is not to be run any more (rejected, expired, reported
+// by a client, or applying, which is unknown now) is
 // claimed to be settled. One that nobody has decided yet is given as it is, pending, and a
 // call with a final status with its outcome. It is superseded once the turn has ended.
-func (s *Store) ClaimAction(ctx context.Context, turnID, callID string) (domain.ActionClaim, error) {
-	args := pgx.NamedArgs{"turn": turnID, "call": callID, "force": false}
+func (s *Store) ClaimAction(ctx context.Context, turnID, callID string, resumable []string) (domain.ActionClaim, error) {
+	args := pgx.NamedArgs{"turn": turnID, "call": callID, "force": false, "resumable": list(resumable)}
 	return s.claimAction(ctx, callID, []string{sqlClaimAction, sqlCloseAction, sqlCallAction}, args)
 }
 
