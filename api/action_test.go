@@ -88,12 +88,17 @@ func TestProjectSettings(t *testing.T) {
 		status       int
 		says         string
 	}{
-		{"GET", "", 200, `{"approvers":"members","confirm_expiry_seconds":86400,"asking_tools":[]}`},
+		{"GET", "", 200, `{"approvers":"members","confirm_expiry_seconds":86400,"asking_tools":[],"command_policy":"changes","allowed_commands":[]}`},
 		{"PUT", `{"approvers":"anyone","confirm_expiry_seconds":60,"asking_tools":[]}`, 400, "approvers"},
 		{"PUT", `{"approvers":"others","confirm_expiry_seconds":59,"asking_tools":[]}`, 400, "confirm_expiry_seconds"},
 		{"PUT", `{"approvers":"others","confirm_expiry_seconds":60,"asking_tools":["drop","dug"]}`, 400, `asking_tools[1]: there is no tool \"dug\"; there are: dig, drop`},
 		{"PUT", `{"approvers":"others","confirm_expiry_seconds":60,"asking_tools":["dig"]}`, 200, `{"ok":true}`},
-		{"GET", "", 200, `{"approvers":"others","confirm_expiry_seconds":60,"asking_tools":["dig"]}`},
+		{"GET", "", 200, `{"approvers":"others","confirm_expiry_seconds":60,"asking_tools":["dig"],"command_policy":"changes","allowed_commands":[]}`},
+		{"PUT", `{"approvers":"others","confirm_expiry_seconds":60,"asking_tools":[],"command_policy":"never"}`, 400, "command_policy: must be always, changes or allow_list"},
+		{"PUT", `{"approvers":"others","confirm_expiry_seconds":60,"asking_tools":[],"command_policy":"allow_list","allowed_commands":["git status","bad"]}`, 400, "allowed_commands[1]: is no pattern"},
+		{"PUT", `{"approvers":"others","confirm_expiry_seconds":60,"asking_tools":[],"command_policy":"allow_list","allowed_commands":["git status"]}`, 200, `{"ok":true}`},
+		{"PUT", `{"approvers":"admins","confirm_expiry_seconds":60,"asking_tools":[]}`, 200, `{"ok":true}`},
+		{"GET", "", 200, `"approvers":"admins","confirm_expiry_seconds":60,"asking_tools":[],"command_policy":"allow_list","allowed_commands":["git status"]}`},
 	} {
 		if resp, text := f.call(t, c.method, "/projects/p1/settings", c.body); resp.StatusCode != c.status || !strings.Contains(text, c.says) {
 			t.Errorf("%s %.80s: %d %s", c.method, c.body, resp.StatusCode, text)

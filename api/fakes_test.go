@@ -310,6 +310,13 @@ type fakeDescriber struct{}
 
 func (fakeDescriber) Names() []string { return []string{"dig", "drop"} }
 
+func (fakeDescriber) CheckCommands(patterns []string) error {
+	if i := slices.Index(patterns, "bad"); i >= 0 {
+		return domain.Invalid(fmt.Sprintf("allowed_commands[%d]", i), "is no pattern")
+	}
+	return nil
+}
+
 func (fakeDescriber) Describe(name string, input json.RawMessage) string {
 	if name == "panic" {
 		panic("describer")

@@ -228,6 +228,8 @@ type Workspaces interface {
 type Describer interface {
 	// Names lists the tools.
 	Names() []string
+	// CheckCommands is invalid where a pattern of allowed commands can't be one.
+	CheckCommands(patterns []string) error
 	// Describe says in one line what a tool call does.
 	Describe(name string, input json.RawMessage) string
 }

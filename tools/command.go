@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -89,6 +90,16 @@ func (t runCommand) judge(ctx context.Context, projectID string, in commandCall)
 		return list.Judge(in.Command), nil
 	}
 	return shellpolicy.Verdict{Reason: "this project has every command asked"}, nil
+}
+
+// CheckCommands is invalid where a pattern of allowed commands can't be one.
+func (r *Registry) CheckCommands(patterns []string) error {
+	_, err := shellpolicy.Compile(patterns)
+	var fault *shellpolicy.PatternFault
+	if errors.As(err, &fault) {
+		return domain.Invalid(fmt.Sprintf("allowed_commands[%d]", fault.Index), "%s", fault.Reason)
+	}
+	return err
 }
 
 // Hostname names the machine of a call; "" where there is none.

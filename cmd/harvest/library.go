@@ -15,9 +15,11 @@ func (a *assembly) openLibrary(ctx context.Context) error {
 	return a.skills.Seed(ctx)
 }
 
-// libraryTools are the tools by which models use the library and the secrets of projects.
+// libraryTools are the tools by which models use the library, the secrets and the machines of
+// projects.
 func (a *assembly) libraryTools() []tools.Tool {
-	return slices.Concat(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts), tools.MemoryTools(a.memories), tools.SecretTools(a.secrets), tools.PortForwardTools(a.store), a.beside)
+	return slices.Concat(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts), tools.MemoryTools(a.memories), tools.SecretTools(a.secrets),
+		tools.MachineTools(toolMachines{a}), tools.PortForwardTools(a.store), a.beside)
 }
 
 // renderFailed logs that PDFs wait: the next look tries again.

@@ -446,3 +446,37 @@ func TestActionsInAConversation(t *testing.T) {
 	finish(t, p.Store, domain.TurnEnd{TurnID: p.turn.ID, Status: domain.TurnDone, Reason: domain.EndAnswered, Answer: "It is gone."})
 	same(t, "in the end", []string{"a1|applied|grace||did it", "a2|rejected|grace||"}, stand(chain(domain.TurnDone)))
 }
+
+// A tool that finds again what it began is run again where an attempt was cut off.
+func TestAResumableActionGoesOn(t *testing.T) {
+	t.Parallel()
+	p := newPaused(t)
+	if err := p.decide(ada, p.decision("a1", domain.ActionApproved), p.decision("a2", domain.ActionApproved)); err != nil {
+		t.Fatal(err)
+	}
+	again := func(callID string, resumable ...string) domain.ActionClaim {
+		t.Helper()
+		c, err := p.ClaimAction(context.Background(), p.turn.ID, callID, resumable)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first, other := again("c1", "drop"), again("c2", "drop")
+	second := again("c1", "else", "drop")
+	if !second.Claimed || second.Action.Status != domain.ActionApplying || second.Call.Attempt != first.Call.Attempt+1 || second.Scope.ActionID != "a1" {
+		t.Errorf("claimed again as %+v", second)
+	}
+	if late := again("c2", "else"); !late.Claimed || late.Action.Status != domain.ActionUnknown {
+		t.Errorf("another tool's is claimed as %+v", late)
+	}
+	wantCode(t, "the outcome of the first attempt", p.commit(first, domain.ActionApplied), domain.CodeSuperseded)
+	wantCode(t, "the outcome of the other", p.commit(other, domain.ActionApplied), domain.CodeSuperseded)
+	if err := p.commit(second, domain.ActionApplied); err != nil {
+		t.Error(err)
+	}
+	p.action("a1", domain.ActionApplied)
+	if c := again("c1", "drop"); c.Claimed {
+		t.Errorf("claimed after its end: %+v", c)
+	}
+}
