@@ -15,8 +15,8 @@ func (p *program) agentsCommand() *cobra.Command {
 		Use:   "agents",
 		Short: "Join machines to projects, and work on them",
 		Long: `A machine joins a project by an agent: a small daemon that connects to Harvest by itself, so
-that the machine need not be reachable from outside. What people and models run there is kept
-until it has ended, through restarts of either side.`,
+that the machine need not be reachable from outside. What is run there goes on through restarts
+of either side, and no result is lost.`,
 		Example: `  harvest agents install --project engine
   harvest agents create builder --project engine --flavor small
   harvest agents list

@@ -42,12 +42,12 @@ says how it can be followed. The exit code is the command's own, or
   125  it never ran
   130  it was canceled, or left running
 
-Secrets of the project go into the environment by their names: the machine gets the values, and
-the log never shows them.`,
+Secrets of the project go into its environment, by --env: the machine gets the values, and the log
+never shows them.`,
 		Example: `  harvest run web1 -- uptime
   harvest run web1 -- 'df -h | sort -k5 | tail -3'
   harvest run web1 --timeout 5m --env TOKEN=secret://DEPLOY_TOKEN -- ./deploy.sh
-  harvest run web1 --detach -- apt-get -y upgrade`,
+  harvest run web1 --detach --timeout 5m -- apt-get -y upgrade`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usageError{errors.New("name a machine, and the command: harvest run MACHINE -- COMMAND")}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,37 +55,41 @@ func (p *program) printCommand(ctx context.Context, api *client.Client, id strin
 }
 
 // ended gives how a command ended as an error with the exit code; nil where it ended well. What
-// the exit code does not say is said.
+// the exit code does not say is said: by what is told of the end, where anything is.
 func ended(x client.Command, end *commandEnd) error {
-	because := ""
-	if end.Error != "" {
-		because = ": " + domain.Visible(end.Error)
+	told := domain.Visible(end.Error)
+	say := func(code int, otherwise, advice string) error {
+		return exitError{code, errors.New(cmp.Or(told, otherwise) + advice)}
 	}
 	host := domain.Visible(x.Hostname)
-	say := func(code int, format string, args ...any) error { return exitError{code, fmt.Errorf(format, args...)} }
 	switch end.Status {
 	case domain.CommandDone:
-		switch {
-		case end.ExitCode == nil:
-			return say(exitFailed, "it ended without an exit code%s", because)
-		case *end.ExitCode == 0:
-			return nil
-		case end.Error != "":
-			return exitError{*end.ExitCode, errors.New(domain.Visible(end.Error))}
-		}
-		return exitError{code: *end.ExitCode}
+		return ownEnd(end.ExitCode, told)
 	case domain.CommandTimedOut:
-		return say(exitTimedOut, "it ran longer than its time limit and was ended, with all that it had begun; give it more with --timeout")
+		return say(exitTimedOut, "it was ended at its time limit", "; a longer one is given by --timeout")
 	case domain.CommandCanceled:
-		return say(exitStopped, "it was canceled%s", because)
+		return say(exitStopped, "it was canceled, and ended with all that it had begun", "")
 	case domain.CommandFailed:
-		return say(exitNotRun, "it never ran%s", because)
+		return say(exitNotRun, host+" could not start it", "; it never ran")
 	case domain.CommandExpired:
-		return say(exitNotRun, "it never ran: %s was not connected in time; start harvest-agent there, or wait longer with --wait", host)
+		return say(exitNotRun, host+" was not connected in time; it never ran", "; start harvest-agent there, or wait longer by --wait")
 	case domain.CommandRejected:
-		return say(exitNotRun, "it never ran: it was not approved%s", because)
+		return say(exitNotRun, "it was not approved; it never ran", "")
 	case domain.CommandUnknown:
-		return say(exitUnknown, "it was sent to %s, and how it ended can't be known%s; look how things stand there before you run it again", host, because)
+		return say(exitUnknown, "how it ended on "+host+" can't be known", "; look how things stand on "+host+" before you run it again")
 	}
-	return say(exitFailed, "it ended as %q%s", string(end.Status), because)
+	return say(exitFailed, fmt.Sprintf("it ended as %q", string(end.Status)), "")
+}
+
+// ownEnd is the end of a command that ended by itself.
+func ownEnd(code *int, told string) error {
+	switch {
+	case code == nil:
+		return exitError{exitFailed, errors.New(cmp.Or(told, "it ended without an exit code"))}
+	case told != "":
+		return exitError{*code, errors.New(told)}
+	case *code == 0:
+		return nil
+	}
+	return exitError{code: *code}
 }

@@ -38,10 +38,13 @@ func TestRunHandsOnHowACommandEnds(t *testing.T) {
 		{endOf("done", `,"exit_code":7`), 7, ""},
 		{endOf("timed_out", `,"exit_code":137`), exitTimedOut, "time limit"},
 		{endOf("canceled", ""), exitStopped, "canceled"},
-		{endOf("failed", `,"error":"no fork"`), exitNotRun, "it never ran: no fork"},
-		{endOf("expired", ""), exitNotRun, "was not connected in time"},
-		{endOf("rejected", `,"error":"not today"`), exitNotRun, "not approved: not today"},
-		{endOf("unknown", `,"error":"the machine was restarted"`), exitUnknown, "can't be known: the machine was restarted"},
+		{endOf("done", `,"exit_code":0,"error":"a part of its output could not be kept"`), exitOK, "could not be kept"},
+		{endOf("done", ""), exitFailed, "without an exit code"},
+		{endOf("failed", `,"error":"it could not be started: no fork"`), exitNotRun, "no fork; it never ran"},
+		{endOf("expired", ""), exitNotRun, "was not connected in time; it never ran; start harvest-agent there"},
+		{endOf("rejected", `,"error":"rejected by Grace; it never ran"`), exitNotRun, "rejected by Grace"},
+		{endOf("unknown", `,"error":"no result came from web1 in time"`), exitUnknown, "no result came from web1 in time; look how things stand"},
+		{endOf("melted", ""), exitFailed, "it ended as \"melted\""},
 	} {
 		m, ada := newMachines(t)
 		m.runs(`{"type":"command_started","hostname":"web1","command":"x"}`, hello, `{"type":"command_output","stream":"stderr","offset":0,"data":"/wo="}`, c.end)

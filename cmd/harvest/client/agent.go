@@ -90,10 +90,10 @@ func (c *Client) InstallCommand(ctx context.Context, projectID string, rotate bo
 	return made, err
 }
 
-// Flavors lists the sizes of containers, the smallest first.
+// Flavors lists the sizes of containers, the smallest first. A server that makes none says so.
 func (c *Client) Flavors(ctx context.Context, projectID string) ([]Flavor, error) {
 	var list []Flavor
-	err := c.fetch(ctx, call{method: http.MethodGet, path: agentsPath(projectID) + "/flavors"}, &list)
+	err := c.once(ctx, call{method: http.MethodGet, path: agentsPath(projectID) + "/flavors"}, &list)
 	return list, err
 }
 
@@ -112,36 +112,26 @@ type Container struct {
 	Flavor      string `json:"flavor"`
 }
 
-// The events of an order for a container.
-const (
-	EventPhaseStart     domain.EventType = "phase_start"   // {phase}
-	EventInstallRetry   domain.EventType = "install_retry" // {attempt, attempts}
-	EventContainerDone  domain.EventType = "done"
-	EventContainerError domain.EventType = "error" // {phase, message}
-)
-
-// CreateContainer orders a machine in a container, and gives what becomes of it, up to done or
-// error. key is the idempotency key: where the connection breaks the order is sent again, and
-// is the same; what is told then begins anew.
+// CreateContainer orders a machine in a container, and gives what becomes of it, up to done, error
+// or canceled. key is the idempotency key: where the connection breaks the order is sent again,
+// and is the same; what is told then begins anew. A server that makes no containers is not
+// asked again.
 func (c *Client) CreateContainer(ctx context.Context, projectID string, order Container, key string) iter.Seq2[Event, error] {
-	ends := func(kind domain.EventType) bool { return kind == EventContainerDone || kind == EventContainerError }
+	k := call{
+		method: http.MethodPost, path: agentsPath(projectID) + "/lxd", body: order,
+		header: map[string]string{"Idempotency-Key": key, "Accept": "text/event-stream"},
+	}
 	return func(yield func(Event, error) bool) {
-		for {
-			response, err := c.again(ctx, call{
-				method: http.MethodPost, path: agentsPath(projectID) + "/lxd", body: order,
-				header: map[string]string{"Idempotency-Key": key, "Accept": "text/event-stream"},
-			})
-			if err != nil {
-				yield(Event{}, err)
-				return
-			}
-			if _, more := read(response, "", ends, yield); !more {
+		response, err := c.do(ctx, k)
+		for ; err == nil; response, err = c.again(ctx, k) {
+			if _, more := read(response, "", domain.EventType.Terminal, yield); !more {
 				return
 			}
 			if !pause(ctx) {
-				yield(Event{}, ctx.Err())
-				return
+				err = ctx.Err()
+				break
 			}
 		}
+		yield(Event{}, err)
 	}
 }

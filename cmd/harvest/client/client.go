@@ -128,7 +128,7 @@ func refusal(response *http.Response) error {
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what there is of it will do
 	broken := json.Unmarshal(text, &envelope) != nil
-	if !broken && envelope.Status != "" {
+	if !broken && envelope.Status != "" && envelope.Error == "" {
 		return unreachable{envelope.reason()}
 	}
 	if broken || envelope.Error == "" {

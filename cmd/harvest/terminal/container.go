@@ -58,14 +58,17 @@ func (c *Container) Show(kind domain.EventType, event Event) error {
 		return err
 	}
 	switch kind {
-	case "phase_start":
+	case domain.EventPhaseStart:
 		c.begin(e.Phase)
-	case "install_retry":
+	case domain.EventInstallRetry:
 		c.screen.Line("%s %s", c.screen.Style(Yellow, c.screen.mark("↻", "~")), fmt.Sprintf("trying again to install the agent, %d of %d: %s", e.Attempt, e.Attempts, firstOf(printable(e.Message), "the container is not ready yet")))
 	case domain.EventDone:
 		c.begin("")
 		c.screen.Status(nil)
 		c.screen.Line("%s is made; it is in harvest agents list once its agent has connected, within seconds", c.screen.Style(Bold, printable(c.name)))
+	case domain.EventCanceled:
+		c.screen.Status(nil)
+		return domain.Errorf(domain.CodeCanceled, "%s was not made: it was stopped, and all that was made of it is removed", printable(c.name))
 	case domain.EventError:
 		c.screen.Status(nil)
 		where := ""
