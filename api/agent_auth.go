@@ -78,6 +78,9 @@ func (s *Server) authorizeAgent(policy access) gin.HandlerFunc {
 		}
 		c.Set(agentKey, agent)
 		c.Next()
+		if c.GetBool(hiddenKey) { // it asked for a command of another agent
+			s.noteDenied(c, caller{})
+		}
 		s.noteRefused(c, caller{})
 	}
 }

@@ -181,5 +181,8 @@ func concerned(c *gin.Context) string {
 	if pid := c.Param("pid"); pid != "" {
 		return pid
 	}
+	if agent := agentOf(c); agent.ProjectID != "" {
+		return agent.ProjectID
+	}
 	return projectOf(c).ID
 }

@@ -25,7 +25,6 @@ const (
 type connection struct {
 	domain.AgentConnection
 	agent domain.Agent
-	hash  []byte // of its token
 	wake  chan struct{}
 
 	mu    sync.Mutex
@@ -35,10 +34,10 @@ type connection struct {
 	heard time.Time
 }
 
-func newConnection(agent domain.Agent, hello domain.AgentHello, hash []byte, processID string) *connection {
+func newConnection(agent domain.Agent, hello domain.AgentHello, processID string) *connection {
 	return &connection{
 		AgentConnection: domain.AgentConnection{ID: domain.NewID(), AgentID: agent.ID, ProcessID: processID, AgentHello: hello},
-		agent:           agent, hash: hash, wake: make(chan struct{}, 1), heard: time.Now(),
+		agent:           agent, wake: make(chan struct{}, 1), heard: time.Now(),
 	}
 }
 

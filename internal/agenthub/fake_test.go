@@ -95,6 +95,16 @@ func (m *memory) AgentByToken(_ context.Context, hash []byte) (a domain.Agent, e
 	return a, err
 }
 
+func (m *memory) Agent(_ context.Context, project, id string) (a domain.Agent, err error) {
+	m.do(func() {
+		var ok bool
+		if a, ok = m.agents[id]; !ok || a.ProjectID != project {
+			err = domain.NotFound("there is no agent %q", id)
+		}
+	})
+	return a, err
+}
+
 func (m *memory) SeeAgent(_ context.Context, id string) error {
 	m.do(func() { m.seen[id] = time.Now() })
 	return nil

@@ -203,6 +203,29 @@ func TestRemovedAgentUninstalls(t *testing.T) {
 	})
 }
 
+// An agent that joined again with another token, elsewhere, is not told to go by the process
+// that had it.
+func TestJoiningAgainRemovesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		here, there := newHub(m, "here"), newHub(m, "there")
+		stop := running(here, there)
+		defer stop()
+		install, hash := domain.NewMachineToken(domain.InstallTokenPrefix)
+		m.installs[string(hash)] = domain.InstallToken{ProjectID: "p1", ExpiresAt: time.Now().Add(time.Hour)}
+		old := dial(here, install, ours("m1"))
+		before := old.next(t)
+		again := dial(there, install, ours("m1"))
+		again.next(t)
+		m.do(func() { delete(m.tokens, string(domain.MachineTokenHash(before.AgentToken))) })
+		if got := old.next(t); got.Type != agentwire.ErrorNotice {
+			t.Errorf("the older stream is told %+v", got)
+		}
+		again.hangUp(t)
+	})
+}
+
 // Messages of other parts reach an agent that is connected here.
 func TestSend(t *testing.T) {
 	t.Parallel()

@@ -209,6 +209,19 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// Why there is no exit code is told without values, and shortly.
+func TestReasonIsScrubbed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	reason := strings.Repeat("x", 4<<10-10) + value + strings.Repeat("y", 100)
+	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.NotStarted, Error: reason}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if c := r.m.command("c1"); c.Status != domain.CommandFailed || strings.Contains(c.Error, value[:4]) || len(c.Error) > 4<<10 {
+		t.Errorf("it is %s: …%s", c.Status, c.Error[len(c.Error)-20:])
+	}
+}
+
 // A result is not acknowledged before whoever waits was told.
 func TestResultIsToldFirst(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,8 @@ type Store interface {
 	JoinAgent(ctx context.Context, installHash, newHash []byte, hello domain.AgentHello) (domain.Agent, error)
 	// AgentByToken gives the agent of a permanent token, or unauthorized.
 	AgentByToken(ctx context.Context, hash []byte) (domain.Agent, error)
+	// Agent gives an agent of a project, or not_found.
+	Agent(ctx context.Context, projectID, id string) (domain.Agent, error)
 	// SeeAgent notes that an agent was heard of.
 	SeeAgent(ctx context.Context, agentID string) error
 	// ConnectAgent makes a connection the newest of its agent.

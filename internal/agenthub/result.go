@@ -2,6 +2,7 @@ package agenthub
 
 import (
 	"context"
+	"strings"
 
 	"github.com/harvest-engine/harvest/internal/agentwire"
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -32,7 +33,7 @@ func (h *Hub) Result(ctx context.Context, agent domain.Agent, r agentwire.Result
 		return domain.Invalid("outcome", "%q is no outcome that this server knows; install harvest-agent of this server", domain.Visible(string(r.Outcome)))
 	}
 	end := domain.CommandEnd{
-		CommandID: r.RequestID, Status: status, ExitCode: r.ExitCode, Error: r.Error[:min(len(r.Error), maxReason)], Swept: max(0, r.Swept),
+		CommandID: r.RequestID, Status: status, ExitCode: r.ExitCode, Error: r.Error, Swept: max(0, r.Swept),
 		Stdout: outputOf(r.StdoutHead, r.StdoutTail, r.StdoutBytes, stdout),
 		Stderr: outputOf(r.StderrHead, r.StderrTail, r.StderrBytes, stderr),
 	}
@@ -84,7 +85,8 @@ func outputOf(head, tail []byte, written int64, whole []byte) domain.CommandOutp
 
 // scrubbed gives how a command ended without values of secrets, and what its log lacks.
 func scrubbed(end domain.CommandEnd, command domain.Command, s domain.Scrubber) domain.CommandEnd {
-	end.Error = s.Scrub(end.Error)
+	end.Error = s.Scrub(end.Error) // before it is cut: of half a value nothing is known
+	end.Error = strings.ToValidUTF8(end.Error[:min(len(end.Error), maxReason)], "")
 	end.Rest = nil
 	for _, o := range []struct {
 		stream agentwire.Stream

@@ -48,10 +48,7 @@ func (h *Hub) Stream(ctx context.Context, token string, hello domain.AgentHello,
 	if err != nil {
 		return err
 	}
-	if greeting.AgentToken != "" {
-		token = greeting.AgentToken
-	}
-	c := newConnection(agent, hello, domain.MachineTokenHash(token), h.ProcessID)
+	c := newConnection(agent, hello, h.ProcessID)
 	if err := h.connect(ctx, c); err != nil {
 		return err
 	}
@@ -189,13 +186,13 @@ func (h *Hub) attend(ctx context.Context, c *connection, send func(agentwire.Mes
 	}
 }
 
-// farewell says why a stream is ended. An agent that was removed is told to go.
+// farewell says why a stream is ended. An agent that was removed is told to go; one that has
+// joined again with another token is not, though its older token opens nothing any more.
 func (h *Hub) farewell(ctx context.Context, c *connection, why ending, send func(agentwire.Message) error) {
 	if why == endLost {
 		ctx, cancel := context.WithTimeout(ctx, closingLimit)
 		defer cancel()
-		_, err := h.Store.AgentByToken(ctx, c.hash)
-		if code := domain.CodeOf(err); code == domain.CodeUnauthorized || code == domain.CodeNotFound {
+		if _, err := h.Store.Agent(ctx, c.agent.ProjectID, c.AgentID); domain.CodeOf(err) == domain.CodeNotFound {
 			_ = send(agentwire.Message{Type: agentwire.Uninstall}) // it may have left
 			return
 		}
