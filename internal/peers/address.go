@@ -1,14 +1,20 @@
 package peers
 
 import (
+	"context"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 // Loopback is where a process listens whose peers are all on its machine.
 const Loopback = "127.0.0.1:0"
+
+// keepAlive has TCP notice within 45 seconds that a machine is gone, however much or little is
+// sent to it.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 10 * time.Second, Count: 3}
 
 // listen takes the address, of which host and port may be left out, and gives the one by which
 // other machines reach it: without a host that of the interface towards the database, which all
@@ -28,7 +34,8 @@ func listen(address, database string) (net.Listener, string, error) {
 			host = advertised
 		}
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	config := net.ListenConfig{KeepAliveConfig: keepAlive}
+	listener, err := config.Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return nil, "", domain.Wrap(domain.CodeConflict, err,
 			"the address %s, where the other processes are to reach this one, can't be used; set [server] peer_address", net.JoinHostPort(host, port))

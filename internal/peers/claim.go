@@ -40,8 +40,24 @@ func (s *Sessions) Claim(ctx context.Context, agentID, id string, kind domain.Se
 	}
 	s.open.Add(1)
 	defer s.open.Done()
-	relay(ctx, newEnd(near), newEnd(far), s.limits.Silence)
+	s.relay(ctx, session, newEnd(near), newEnd(far))
 	return nil
+}
+
+// agentDead reports whether an agent is connected nowhere any more.
+func (s *Sessions) agentDead(agentID string) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		_, err := s.store.AgentHome(ctx, agentID)
+		return domain.CodeOf(err) == domain.CodeNotFound
+	}
+}
+
+// processDead reports whether a process runs no more.
+func (s *Sessions) processDead(id string) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		_, err := s.store.Process(ctx, id)
+		return domain.CodeOf(err) == domain.CodeNotFound
+	}
 }
 
 func (s *Sessions) claimHere(ctx context.Context, id string, accept func() (*websocket.Conn, error)) error {
@@ -63,15 +79,16 @@ func (s *Sessions) claimHere(ctx context.Context, id string, accept func() (*web
 	return nil
 }
 
-// relay carries both ways until one end closes, and closes the other as that one did.
-func relay(ctx context.Context, near, far *end, silence behind) {
+// relay carries both ways, between an agent and the home of its session, until one end closes,
+// and closes the other as that one did.
+func (s *Sessions) relay(ctx context.Context, session domain.AgentSession, near, far *end) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	parts := []func() error{
 		func() error { return carry(ctx, near, far, passAll, nil) },
 		func() error { return carry(ctx, far, near, passAll, nil) },
-		func() error { return near.stayAlive(ctx, silence) },
-		func() error { return far.stayAlive(ctx, silence) },
+		func() error { return near.stayAlive(ctx, s.limits.Silence, s.agentDead(session.AgentID)) },
+		func() error { return far.stayAlive(ctx, s.limits.Silence, s.processDead(session.ProcessID)) },
 	}
 	left := make(chan error, len(parts))
 	for _, part := range parts {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -42,6 +43,7 @@ func (c *callers) of(p domain.Peer) *http.Client {
 		c.clients = map[string]*http.Client{}
 	}
 	client := &http.Client{Transport: &http.Transport{
+		DialContext:     (&net.Dialer{Timeout: callLimit, KeepAliveConfig: keepAlive}).DialContext,
 		TLSClientConfig: pinned(p.Fingerprint), TLSHandshakeTimeout: callLimit,
 		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 4,
 	}}

@@ -71,8 +71,10 @@ func (c *console) run(ctx context.Context) error {
 	parts := []func() error{
 		func() error { return carry(beneath, c.person, c.agent, fromPerson, c.moved) },
 		func() error { return carry(beneath, c.agent, c.person, fromAgent, c.moved) },
-		func() error { return c.person.stayAlive(beneath, c.sessions.limits.Silence) },
-		func() error { return c.agent.stayAlive(beneath, c.sessions.limits.Silence) },
+		func() error { return c.person.stayAlive(beneath, c.sessions.limits.Silence, nil) },
+		func() error {
+			return c.agent.stayAlive(beneath, c.sessions.limits.Silence, c.sessions.agentDead(c.AgentID))
+		},
 		func() error { return c.watch(beneath) },
 		func() error { return until(beneath, ctx) },
 	}

@@ -14,9 +14,6 @@ import (
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
 
-// behind is for how long nothing may come of an end before it is asked for a sign of life.
-type behind = time.Duration
-
 // end is one side of a session.
 type end struct {
 	conn    *websocket.Conn
@@ -118,10 +115,11 @@ func (e *end) write(ctx context.Context, kind websocket.MessageType, piece []byt
 	return e.conn.Write(ctx, kind, piece)
 }
 
-// stayAlive asks an end for a sign of life again and again, and returns once it gives none. An
-// end that is held up by the other, or does not read what is written to it, is not asked: it
-// can't answer.
-func (e *end) stayAlive(ctx context.Context, silence behind) error {
+// stayAlive asks an end for a sign of life again and again, which also keeps proxies on the way
+// from cutting it off. That it gives none does not mean that it has died: an end that takes its
+// time with what it was sent before hears no question. Only where dead says so as well, nil for
+// never, it returns; other ends that die are noticed by TCP, and by the limits of a console.
+func (e *end) stayAlive(ctx context.Context, silence time.Duration, dead func(context.Context) bool) error {
 	tick := time.NewTicker(silence)
 	defer tick.Stop()
 	for {
@@ -137,7 +135,10 @@ func (e *end) stayAlive(ctx context.Context, silence behind) error {
 		limited, cancel := context.WithTimeout(ctx, silence)
 		err := e.conn.Ping(limited)
 		cancel()
-		if err != nil && ctx.Err() == nil && e.reading.Load() && !e.writing.Load() && e.reads.Load() == before {
+		if err == nil || ctx.Err() != nil || !e.reading.Load() || e.writing.Load() || e.reads.Load() != before {
+			continue
+		}
+		if dead != nil && dead(ctx) {
 			return &parted{e, errSilent}
 		}
 	}

@@ -42,7 +42,7 @@ type Limits struct {
 	Claim       time.Duration // for an agent to claim a session
 	ConsoleIdle time.Duration // without a byte from either end
 	ConsoleMax  time.Duration // in all
-	Silence     time.Duration // after which an end that says nothing is asked for a sign of life, and by then again is dead
+	Silence     time.Duration // after which an end that says nothing is asked for a sign of life
 	Look        time.Duration // between looks whether a console's agent is still there
 }
 

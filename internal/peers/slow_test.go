@@ -107,7 +107,30 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// An end that is connected still, but has died, is noticed.
+// An end that takes its time with what it was sent is not taken for dead, however little that is.
+func TestUnhurriedEnds(t *testing.T) {
+	t.Parallel()
+	on := newShared()
+	limits := peers.Limits{Silence: 20 * time.Millisecond}
+	home, relay := newProcess(t, on, "a", limits), newProcess(t, on, "b", limits)
+	claimed := make(chan *websocket.Conn, 1)
+	connect(on, relay, "agent", func(m agentwire.Message) {
+		conn, _, _ := claimAt(context.Background(), relay, "agent", domain.ConsoleSession, m.SessionID)
+		claimed <- conn
+	})
+	person := dial(t, home, "agent")
+	agent := <-claimed
+	defer agent.CloseNow()
+	for range 3 { // nobody reads for a while, of either end
+		write(t, person, websocket.MessageBinary, "typed")
+		write(t, agent, websocket.MessageBinary, "shown")
+		<-time.After(10 * limits.Silence)
+		want(t, person, "shown")
+		want(t, agent, "typed")
+	}
+}
+
+// An end that is connected still, but whose agent is gone, is noticed.
 func TestSilentEnds(t *testing.T) {
 	t.Parallel()
 	on := newShared()
@@ -120,6 +143,9 @@ func TestSilentEnds(t *testing.T) {
 	person := dial(t, home, "agent")
 	agent := <-claimed
 	defer agent.CloseNow()
+	on.mu.Lock()
+	delete(on.homes, "agent")
+	on.mu.Unlock()
 	want(t, person, `{"type":"error","message":"the connection to host-of-agent ended"}`)
 	if got := reason(t, home); got != "the agent's connection was lost" {
 		t.Errorf("it ended because %s", got)

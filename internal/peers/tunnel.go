@@ -45,7 +45,7 @@ func (s *Sessions) DialPort(ctx context.Context, agentID string, port int) (net.
 	}
 	t := &tunnel{end: newEnd(conn), Conn: websocket.NetConn(life, conn, websocket.MessageBinary), cancel: cancel, over: session.over}
 	t.alive.Go(func() {
-		if t.stayAlive(life, s.limits.Silence); life.Err() == nil {
+		if t.stayAlive(life, s.limits.Silence, s.agentDead(agentID)) != nil && life.Err() == nil {
 			_ = conn.CloseNow()
 		}
 	})
