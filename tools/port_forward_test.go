@@ -1,0 +1,118 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/tools"
+)
+
+// fakeForwards has the port forward f1 of the machine a1 of p1.
+type fakeForwards struct{ calls []string }
+
+func (f *fakeForwards) AgentPlace(_ context.Context, id string) (string, string, error) {
+	if id != "a1" {
+		return "", "", domain.NotFound("there is no agent %q", id)
+	}
+	return "p1", "web1", nil
+}
+
+func (f *fakeForwards) find(project, agent, id string) (domain.PortForward, error) {
+	if project != "p1" || agent != "a1" || id != "f1" {
+		return domain.PortForward{}, domain.NotFound("there is no port forward %q", id)
+	}
+	return domain.PortForward{ID: "f1", AgentID: "a1", ProjectID: "p1", Hostname: "web1", Port: 3000, RouteName: "app", URL: "/agents/a1/app/"}, nil
+}
+
+func (f *fakeForwards) PortForwards(_ context.Context, project, agent string) ([]domain.PortForward, error) {
+	one, err := f.find(project, agent, "f1")
+	return []domain.PortForward{one}, err
+}
+
+func (f *fakeForwards) PortForward(_ context.Context, project, agent, id string) (domain.PortForward, error) {
+	return f.find(project, agent, id)
+}
+
+func (f *fakeForwards) CreatePortForward(_ context.Context, n domain.PortForward, by domain.Author) (domain.PortForward, error) {
+	if err := n.Check(); err != nil {
+		return n, err
+	}
+	if n.RouteName == "app" {
+		return n, domain.Errorf(domain.CodeConflict, "the machine has a port forward %q already", n.RouteName)
+	}
+	f.calls = append(f.calls, "create "+n.ProjectID+" "+n.AgentID+" "+n.RouteName+" by "+by.UserID)
+	n.ID, n.Hostname, n.URL = "f2", "web1", domain.ForwardPath(n.AgentID, n.RouteName)
+	return n, nil
+}
+
+func (f *fakeForwards) UpdatePortForward(_ context.Context, at domain.PortForward, c domain.PortForwardChange) (domain.PortForward, error) {
+	if err := c.Check(); err != nil {
+		return at, err
+	}
+	now, err := f.find(at.ProjectID, at.AgentID, at.ID)
+	if err == nil {
+		f.calls = append(f.calls, "update "+at.ID)
+		now.Port = *c.Port
+	}
+	return now, err
+}
+
+func (f *fakeForwards) DeletePortForward(_ context.Context, project, agent, id string) error {
+	_, err := f.find(project, agent, id)
+	if err == nil {
+		f.calls = append(f.calls, "delete "+id)
+	}
+	return err
+}
+
+// All but the list ask, each tells what it is about, and none reaches another project.
+func TestPortForwardTools(t *testing.T) {
+	t.Parallel()
+	forwards := &fakeForwards{}
+	registry := tools.NewRegistry(tools.PortForwardTools(forwards)...)
+	here := domain.Scope{ProjectID: "p1", UserID: "ada", ActionID: "act"}
+	elsewhere := domain.Scope{ProjectID: "p2", UserID: "eve", ActionID: "act"}
+	for _, c := range []struct {
+		name, input string
+		asks        bool
+		says        string
+		about       []domain.Detail
+	}{
+		{"list_port_forwards", `{"agent_id":"a1"}`, false, "app: port 3000 of web1, reached at /agents/a1/app/ (id f1)", nil},
+		{"create_port_forward", `{"agent_id":"a1","port":8080,"route_name":"api"}`, true, "Port 8080 of web1 is reached at /agents/a1/api/",
+			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "8080"}, {Name: "reached at", Value: "/agents/a1/api/ by the people of the project"}}},
+		{"update_port_forward", `{"agent_id":"a1","id":"f1","port":3001}`, true, "Port 3001 of web1",
+			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "3000"}, {Name: "reached at", Value: "/agents/a1/app/"}, {Name: "new port", Value: "3001"}}},
+		{"delete_port_forward", `{"agent_id":"a1","id":"f1"}`, true, "Removed the port forward app (port 3000 of web1)",
+			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "3000"}, {Name: "reached at", Value: "/agents/a1/app/"}}},
+	} {
+		input := json.RawMessage(c.input)
+		if asks := registry.Asks(t.Context(), here, c.name, input); asks != c.asks {
+			t.Errorf("%s asks: %v", c.name, asks)
+		}
+		if diff := cmp.Diff(c.about, registry.Explain(t.Context(), here, c.name, input)); diff != "" {
+			t.Errorf("%s is about (-want +got):\n%s", c.name, diff)
+		}
+		if result, err := registry.Run(t.Context(), elsewhere, c.name, input); c.name != "create_port_forward" && (err != nil || !result.Error) {
+			t.Errorf("%s in another project: %+v, %v", c.name, result, err)
+		}
+		if result, err := registry.Run(t.Context(), here, c.name, input); err != nil || result.Error || !strings.Contains(result.Text, c.says) {
+			t.Errorf("%s: %+v, %v", c.name, result, err)
+		}
+		if about := registry.Explain(t.Context(), elsewhere, c.name, input); c.asks && (len(about) != 1 || !strings.HasPrefix(about[0].Value, "none: ")) {
+			t.Errorf("%s in another project is about %+v", c.name, about)
+		}
+	}
+	for name, input := range map[string]string{
+		"create_port_forward": `{"agent_id":"a1","port":80,"route_name":"app"}`, "update_port_forward": `{"agent_id":"a1","id":"f1"}`, "delete_port_forward": `{"agent_id":"a1"}`,
+	} {
+		if result, err := registry.Run(t.Context(), here, name, json.RawMessage(input)); err != nil || !result.Error {
+			t.Errorf("%s %s: %+v, %v", name, input, result, err)
+		}
+	}
+}
