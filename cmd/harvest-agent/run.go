@@ -67,6 +67,9 @@ func (p program) run(args []string) int {
 
 func (p program) serve(path string) error {
 	debug.SetMemoryLimit(48 << 20) // collects earlier; it is no hard limit
+	// Of whoever starts it the agent takes over no mask, which commands would work with; its own
+	// files name their modes.
+	syscall.Umask(0o022)
 	file, err := settings.Load(path)
 	if err != nil {
 		return err

@@ -31,6 +31,8 @@ type command struct {
 	cancel   func()
 	// again holds one token where the server has delivered it once more while it runs.
 	again chan struct{}
+	// nudge holds one where the server is there again.
+	nudge chan struct{}
 
 	record    *journal.Record // nil where the journal could not take it: then it never runs
 	inherited bool            // an earlier agent has started its shim, or was about to
@@ -40,7 +42,7 @@ type command struct {
 }
 
 func newCommand(a *Agent, id string) *command {
-	c := &command{agent: a, id: id, canceled: make(chan struct{}), again: make(chan struct{}, 1)}
+	c := &command{agent: a, id: id, canceled: make(chan struct{}), again: make(chan struct{}, 1), nudge: make(chan struct{}, 1)}
 	c.cancel = sync.OnceFunc(func() { close(c.canceled) })
 	return c
 }

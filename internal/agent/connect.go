@@ -70,7 +70,7 @@ func (a *Agent) handle(ctx context.Context, data []byte, good bool) (still bool)
 		return a.register(m)
 	case agentwire.HelloAck:
 		a.cfg.Log.Info("connected", "agent", m.AgentID)
-		a.outbox.kick()
+		a.hurry()
 		return true
 	case agentwire.Execute:
 		a.execute(ctx, m)
@@ -99,8 +99,21 @@ func (a *Agent) register(m agentwire.Message) bool {
 		a.cfg.Log.Error("the permanent token is not stored", "error", err)
 	}
 	a.cfg.Log.Info("registered", "agent", m.AgentID)
-	a.outbox.kick()
+	a.hurry()
 	return true
+}
+
+// hurry posts at once what waits for its next attempt: the server is there.
+func (a *Agent) hurry() {
+	a.outbox.kick()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.commands {
+		select {
+		case c.nudge <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // sessionName is what the id of a session may be: it becomes a part of an address.

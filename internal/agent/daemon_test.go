@@ -85,7 +85,13 @@ func newDaemon(t *testing.T, s *server, lines ...string) *daemon {
 // start starts the agent.
 func (d *daemon) start(env ...string) {
 	d.t.Helper()
-	d.cmd = exec.Command(binary, "run", "-c", d.config)
+	d.startBy(binary, env...)
+}
+
+// startBy starts the agent by a program.
+func (d *daemon) startBy(program string, env ...string) {
+	d.t.Helper()
+	d.cmd = exec.Command(program, "run", "-c", d.config)
 	d.cmd.Env = append(os.Environ(), append(env, "DAEMON="+d.folder)...)
 	d.cmd.Stderr = &d.log
 	d.cmd.WaitDelay = time.Millisecond // shims hold the log open

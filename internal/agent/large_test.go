@@ -119,6 +119,7 @@ func TestFullDisk(t *testing.T) {
 	s := newServer(t)
 	disk := smallDisk(t, 3<<20)
 	d := newDaemon(t, s, fmt.Sprintf("state_dir = %q", filepath.Join(disk, "state")))
+	d.state = filepath.Join(disk, "state")
 	d.start()
 	s.execute("c1", "echo fine")
 	s.result("c1")
@@ -137,6 +138,7 @@ func TestFullDisk(t *testing.T) {
 	}
 
 	// It is full before: the command does not run, and the agent goes on.
+	d.forgets()
 	fill(t, disk)
 	s.execute("c3", "echo x > "+d.folder+"/ran")
 	result = s.result("c3")

@@ -109,9 +109,10 @@ func TestConsole(t *testing.T) {
 	}
 	types(t, conn, "echo size $(stty size); tty; sleep 0\n")
 	shows(t, conn, "size 50 132")
-	types(t, conn, "sleep 1000\n\x03")
-	types(t, conn, "echo interrupted $?\n")
-	shows(t, conn, "interrupted 130")
+	types(t, conn, `bash -c 'trap "exit 7" INT; echo wai''ting; while :; do sleep 0.02; done'; echo interrupted $?`+"\n")
+	shows(t, conn, "waiting")
+	types(t, conn, "\x03")
+	shows(t, conn, "interrupted 7")
 	types(t, conn, "setsid sleep 1001 & exit 42\n")
 	kind, last := read(t, conn)
 	for kind == websocket.MessageBinary {

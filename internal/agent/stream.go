@@ -31,6 +31,8 @@ func (c *command) stream(ctx context.Context, over <-chan struct{}) {
 			return
 		case <-c.again:
 			tell = true
+		case <-c.nudge:
+			backoff.Reset()
 		case <-time.After(wait):
 		}
 		var err error

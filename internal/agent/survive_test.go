@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/harvest-engine/harvest/internal/agent/journal"
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
 
@@ -303,5 +305,59 @@ func TestServerThatTakesLessGetsTheRestAgain(t *testing.T) {
 		if len(out.Chunks) != 1 || string(out.Chunks[0].Data) != want || out.StdoutBytes != 10 || out.Chunks[0].Offset != int64(10-len(want)) {
 			t.Errorf("post %d was %+v, not %s", i, out, want)
 		}
+	}
+}
+
+func TestCommandsOfAnEarlierBootAreUnknown(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := newDaemon(t, s)
+	before, err := journal.Open(d.state, "an earlier boot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range []string{"journaled", "begun"} {
+		record, err := before.Begin(journal.Order{ID: id, Seq: int64(i + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id == "begun" {
+			err = record.SetState(journal.State{Shim: 1, Begun: true})
+		}
+		if err := errors.Join(err, record.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := before.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.start()
+	for _, id := range []string{"journaled", "begun"} {
+		s.execute(id, once(d, id))
+		if result := s.result(id); result.Outcome != agentwire.Unknown || !strings.Contains(result.Error, "machine was stopped") {
+			t.Errorf("%s ended %q: %s", id, result.Outcome, result.Error)
+		}
+		if n := d.runs(id); n != 0 {
+			t.Errorf("%s ran %d times", id, n)
+		}
+	}
+}
+
+func TestCommandsWorkWithTheUsualMask(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := newDaemon(t, s)
+	wrapper := filepath.Join(d.folder, "wrapper")
+	if err := os.WriteFile(wrapper, []byte("#!/bin/sh\numask 077\nexec "+binary+" \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.startBy(wrapper)
+	s.execute("c1", "umask; pwd; echo $HOME; cat; ulimit -n")
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(s.result("c1").StdoutHead); !strings.HasPrefix(got, "0022\n"+home+"\n"+home+"\n") {
+		t.Errorf("commands find %q", got)
 	}
 }

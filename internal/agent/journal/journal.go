@@ -183,7 +183,12 @@ func (r *Record) Free() bool {
 
 // Bury forgets a command but for its id and how it ended, once the server has its result.
 func (j *Journal) Bury(id string, ending Ending, record *Record) error {
-	if err := j.done.add(id, ending, time.Now()); err != nil {
+	err := j.done.add(id, ending, time.Now())
+	if err != nil && record != nil {
+		removeOutput(record.path) // what a full disk needs for the line
+		err = j.done.add(id, ending, time.Now())
+	}
+	if err != nil {
 		return err
 	}
 	if record != nil {
@@ -205,7 +210,12 @@ func (j *Journal) Buried(id string) (Ending, bool) { return j.done.find(id) }
 
 // remove removes the files of a command, its record last.
 func remove(path string) {
-	for _, end := range []string{endHead, endTail[0], endTail[1], endRecord} {
+	removeOutput(path)
+	_ = os.Remove(path + endRecord)
+}
+
+func removeOutput(path string) {
+	for _, end := range []string{endHead, endTail[0], endTail[1]} {
 		_ = os.Remove(path + end)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -52,9 +51,9 @@ func New(opts Options) (*Client, error) {
 		}
 	}
 	c := &Client{base: base, opts: opts, tls: config}
-	c.events = &http.Client{Transport: c.transport(), CheckRedirect: noRedirect}
-	c.posts = &http.Client{Transport: c.transport(), CheckRedirect: noRedirect, Timeout: 2 * time.Minute}
-	c.sessions = &http.Client{Transport: c.sessionTransport(), CheckRedirect: noRedirect}
+	c.events = &http.Client{Transport: c.transport(stuckPost), CheckRedirect: noRedirect}
+	c.posts = &http.Client{Transport: c.transport(stuckPost), CheckRedirect: noRedirect}
+	c.sessions = &http.Client{Transport: c.transport(stuckSession), CheckRedirect: noRedirect}
 	return c, nil
 }
 
@@ -72,21 +71,6 @@ func roots(path string) (*x509.CertPool, error) {
 	}
 	return pool, nil
 }
-
-// transport is HTTP/1.1 alone: there a request that gets no answer costs its own connection,
-// while one of HTTP/2 that is dead keeps all requests that follow waiting.
-func (c *Client) transport() *http.Transport {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAliveConfig: keepAlive}
-	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: c.tls,
-		TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
-		TLSNextProto:    map[string]func(string, *tls.Conn) http.RoundTripper{},
-		MaxIdleConns:    8,
-		IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 8, DisableCompression: true,
-	}
-}
-
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 10 * time.Second, Count: 3}
 
 func noRedirect(request *http.Request, via []*http.Request) error { return http.ErrUseLastResponse }
 
@@ -126,7 +110,11 @@ func NotFound(err error) bool {
 // ErrStrange reports an answer that is no server's of ours, such as a proxy's login page.
 var ErrStrange = errors.New("the answer is not of a Harvest server")
 
-const maxAnswer = 64 << 10
+const (
+	maxAnswer = 64 << 10
+	postLimit = 90 * time.Second // for a post, beside what a slow line needs
+	slowest   = 8 << 10          // bytes in a second, of a line that is waited for
+)
 
 // Post posts a body as JSON and reads the answer into out. An empty answer leaves out as it is.
 func (c *Client) Post(ctx context.Context, path string, body, out any) error {
@@ -134,6 +122,8 @@ func (c *Client) Post(ctx context.Context, path string, body, out any) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, postLimit+time.Duration(len(text)/slowest)*time.Second)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+path, bytes.NewReader(text))
 	if err != nil {
 		return err
