@@ -75,6 +75,11 @@ func newDaemon(t *testing.T, s *server, lines ...string) *daemon {
 	t.Cleanup(func() {
 		d.kill()
 		d.sweep()
+		for _, bad := range []string{"panic: ", "DATA RACE", "fatal error: "} {
+			if strings.Contains(d.log.String(), bad) {
+				t.Errorf("the agent reports a %s", bad)
+			}
+		}
 		if t.Failed() {
 			t.Logf("the agent's log:\n%s", d.log.String())
 		}
