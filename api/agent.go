@@ -31,7 +31,7 @@ func (s *Server) agentRoutes() []route {
 		{get, under + "/install-command", member.by(domain.ScopeWrite).audited(), noBody, endpoint(s, http.StatusOK, s.installCommand)},
 		{post, under + "/rotate-install-token", member.audited(), defaultBody, endpoint(s, http.StatusOK, s.rotateInstallToken)},
 		{get, under + "/:aid", member, noBody, endpoint(s, http.StatusOK, s.agent)},
-		{remove, under + "/:aid", member, noBody, endpoint(s, http.StatusOK, s.deleteAgent)},
+		{remove, under + "/:aid", member.acts(toolDeleteAgent), noBody, endpoint(s, http.StatusOK, s.deleteAgent)},
 	}
 }
 
@@ -81,9 +81,10 @@ func (s *Server) agent(ctx context.Context, r request[none]) (machineInfo, error
 	return infoOf(a), err
 }
 
-// deleteAgent answers DELETE /projects/:pid/agents/:aid.
+// deleteAgent answers DELETE /projects/:pid/agents/:aid. Once begun it goes on without the caller.
 func (s *Server) deleteAgent(ctx context.Context, r request[none]) (done, error) {
-	err := s.Agents.RemoveAgent(ctx, r.project.ID, r.path["aid"])
+	acted(ctx, map[string]any{"agent_id": r.path["aid"]})
+	err := s.Machines.RemoveAgent(context.WithoutCancel(ctx), r.project.ID, r.path["aid"])
 	if err == nil {
 		s.AgentHub.Forget(r.path["aid"])
 	}

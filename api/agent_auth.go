@@ -46,8 +46,6 @@ type Agents interface {
 	Agents(ctx context.Context, projectID string) ([]domain.Agent, error)
 	// Agent gives one of a project, or not_found.
 	Agent(ctx context.Context, projectID, id string) (domain.Agent, error)
-	// RemoveAgent removes one of a project and ends its open commands, or gives not_found.
-	RemoveAgent(ctx context.Context, projectID, id string) error
 }
 
 var errNoAgent = domain.Errorf(domain.CodeUnauthorized, "this is for agents: give the token of an agent as a bearer token")

@@ -278,6 +278,7 @@ type Config struct {
 	AgentHub      AgentHub
 	Sessions      Sessions
 	Forwards      Forwards
+	Machines      Machines
 	Sources       Sources
 	Graph         Graph
 	Providers     Providers

@@ -51,7 +51,7 @@ func New(cfg Config) (*Server, error) {
 	if len(cfg.OwnerToken) < 16 {
 		return nil, errors.New("api: the owner token needs at least 16 bytes")
 	}
-	if cfg.Turns == nil || cfg.Actions == nil || cfg.Ingests == nil || cfg.Projects == nil || cfg.Conversations == nil || cfg.Workspaces == nil || cfg.Skills == nil || cfg.Artifacts == nil || cfg.Memories == nil || cfg.Secrets == nil || cfg.Agents == nil || cfg.AgentHub == nil || cfg.Sessions == nil || cfg.Forwards == nil || cfg.People == nil || cfg.Auditor == nil || cfg.Sources == nil || cfg.Graph == nil || cfg.Providers == nil || cfg.Describer == nil {
+	if cfg.Turns == nil || cfg.Actions == nil || cfg.Ingests == nil || cfg.Projects == nil || cfg.Conversations == nil || cfg.Workspaces == nil || cfg.Skills == nil || cfg.Artifacts == nil || cfg.Memories == nil || cfg.Secrets == nil || cfg.Agents == nil || cfg.Machines == nil || cfg.AgentHub == nil || cfg.Sessions == nil || cfg.Forwards == nil || cfg.People == nil || cfg.Auditor == nil || cfg.Sources == nil || cfg.Graph == nil || cfg.Providers == nil || cfg.Describer == nil {
 		return nil, errors.New("api: a required port is missing")
 	}
 	releaseMode()

@@ -85,6 +85,7 @@ func (s *Server) signer(r *http.Request) (SignIn, error) {
 // authConfig answers GET /auth/config.
 func (s *Server) authConfig(context.Context, request[none]) (AuthInfo, error) {
 	info := s.Auth
+	info.Features.LXD = s.Machines.MakesContainers()
 	if s.SignIn == nil {
 		return info, nil
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/knowledge/lang"
 	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/harvest-engine/harvest/internal/llm"
+	"github.com/harvest-engine/harvest/internal/lxd"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/postgres"
 	"github.com/harvest-engine/harvest/internal/secrets"
@@ -63,7 +64,9 @@ type assembly struct {
 	temporal   sdkclient.Client
 	queues     workflows.Queues
 	engine     *engine.Engine
-	combined   bool // API and worker are one process
+	combined   bool      // API and worker are one process
+	lxd        *lxd.Door // nil: no [lxd]
+	containers *lxd.Containers
 	ownDisk    bool // the database's files lie in the data folder
 	beside     []tools.Tool
 }
@@ -105,6 +108,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	if err := a.openVault(); err != nil {
 		return err
 	}
+	a.openDoor()
 	a.code = pg.New(a.pool, pg.OnSweepError(a.sweepFailed))
 	if a.graph, a.tools, err = a.openGraph(ctx); err != nil {
 		return err
@@ -115,6 +119,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
 		Actions: a.store, Secrets: a.secrets, Commands: a.store,
+		Agents: a.store, Provisions: a.store, Containers: a.engineContainers(), NoInstall: a.noInstall(),
 		Turns: a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
 		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention, AuditRetention: a.cfg.Data.AuditRetention,
 		Queues: a.queues, Owner: domain.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,
@@ -192,6 +197,7 @@ func (a *assembly) newWorker(serve []string, onFatal func(error)) (*worker.Worke
 			Tool:      &activities.Tool{Store: a.store, Tools: a.tools, Secrets: a.secrets},
 			Action:    &activities.Action{Store: a.store, Tools: a.tools, Secrets: a.secrets},
 			Command:   &activities.Command{Store: a.store},
+			Provision: a.provisioning(),
 			Afterword: &activities.Afterword{Store: a.store, Models: models, Budgets: budgets},
 			Ingest:    &activities.Ingest{Store: a.store, Sources: a.code, Reader: a.newReader(), Graph: a.graph, OtherGraph: a.cfg.Graph.Backend == backendNeo4j},
 		},
@@ -252,6 +258,9 @@ func (a *assembly) checks() []api.Check {
 			_, err := a.temporal.CheckHealth(ctx, &sdkclient.CheckHealthRequest{})
 			return err
 		}},
+	}
+	if a.lxd != nil {
+		checks = append(checks, a.lxdCheck())
 	}
 	if a.ownDisk {
 		checks = append(checks, api.Check{Name: "disk", Test: func(context.Context) error { return embedded.CheckRoom(a.cfg.Data.Dir) }})

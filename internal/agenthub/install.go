@@ -77,7 +77,7 @@ func (h *Hub) Install(ctx context.Context, order domain.InstallOrder) (domain.In
 		return domain.InstallCommand{}, err
 	}
 	script := quote(h.address() + "/agents/" + order.ProjectID + "/install.sh")
-	run := " | sudo " + tokenVariable + "=" + text + " bash"
+	run := " | sudo " + TokenVariable + "=" + text + " bash"
 	return domain.InstallCommand{
 		Command: "curl -fsSL " + script + run, Wget: "wget -qO- " + script + run,
 		Uninstall: "curl -fsSL " + script + " | sudo bash -s -- --uninstall",
@@ -85,8 +85,8 @@ func (h *Hub) Install(ctx context.Context, order domain.InstallOrder) (domain.In
 	}, nil
 }
 
-// tokenVariable is what the script reads the token from.
-const tokenVariable = "HARVEST_INSTALL_TOKEN"
+// TokenVariable is what the script reads the token from.
+const TokenVariable = "HARVEST_INSTALL_TOKEN"
 
 // quote makes one word of a text, for a shell.
 func quote(text string) string {

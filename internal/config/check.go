@@ -255,7 +255,17 @@ func (d *decoder) checkLater(c *Config) {
 		if (c.LXD.ClientCert == "") != c.LXD.ClientKey.Empty() {
 			d.fault("lxd", "client_cert and client_key belong together")
 		}
-		d.later(c, "lxd")
+		d.scheme("lxd.image_server", c.LXD.ImageServer, "https", "http")
+		for _, key := range []struct{ name, value string }{
+			{"project", c.LXD.Project}, {"image_alias", c.LXD.ImageAlias}, {"profile", c.LXD.Profile},
+		} {
+			if key.value == "" {
+				d.fault("lxd."+key.name, "is empty; leave it out for the default")
+			}
+		}
+		if c.Agents == nil || c.Agents.PublicURL == "" {
+			d.notice(c, "lxd", "containers are not made before public_url under [agents] says where they find this server")
+		}
 	}
 	if c.Documentation != nil {
 		d.later(c, "documentation")

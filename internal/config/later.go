@@ -61,6 +61,9 @@ type LXD struct {
 	ImageAlias  string `toml:"image_alias" default:"24.04"`
 	ImageServer string `toml:"image_server" default:"https://cloud-images.ubuntu.com/releases"`
 	Profile     string `toml:"profile" default:"default"`
+	// Network are options of the bridges that are made for projects, by LXD's names; none: LXD
+	// chooses the addresses, and translates them.
+	Network map[string]string `toml:"network"`
 }
 
 // Documentation says where generated documentation lies.

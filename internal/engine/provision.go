@@ -73,6 +73,12 @@ func (e *Engine) containers() (Containers, error) {
 	return e.Containers, e.Containers.Ready()
 }
 
+// MakesContainers reports whether there is an LXD server that can be used now.
+func (e *Engine) MakesContainers() bool {
+	_, err := e.containers()
+	return err == nil && e.NoInstall == nil
+}
+
 // Flavors lists the sizes of containers, or gives unavailable where none are made.
 func (e *Engine) Flavors() ([]domain.Flavor, error) {
 	if e.Containers == nil {
@@ -99,6 +105,9 @@ func (e *Engine) StartProvision(ctx context.Context, order domain.ProvisionOrder
 	}
 	if _, err := e.containers(); err != nil {
 		return domain.Provision{}, err
+	}
+	if e.NoInstall != nil {
+		return domain.Provision{}, e.NoInstall
 	}
 	if order.ID == "" {
 		order.ID = domain.NewID()
