@@ -353,7 +353,7 @@ func FuzzBodies(f *testing.F) {
 	engine.onStart = func(id string) { engine.end(id, answered) }
 	server, err := api.New(api.Config{
 		Actions: newFakeActions(),
-		Turns:   engine, Ingests: engine, Projects: newFakeProjects(), Conversations: newFakeTalks(), Workspaces: newFakeTalks(), Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), Agents: newFakeAgents(), AgentHub: newFakeAgents(), Sessions: newFakeSessions(), Forwards: newFakeForwards(), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
+		Turns:   engine, Ingests: engine, Projects: newFakeProjects(), Conversations: newFakeTalks(), Workspaces: newFakeTalks(), Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), Agents: newFakeAgents(), AgentHub: newFakeAgents(), Machines: &fakeMachines{agents: newFakeAgents()}, Sessions: newFakeSessions(), Forwards: newFakeForwards(), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
 		Describer: fakeDescriber{}, Log: zerolog.Nop(), OwnerToken: token,
 	})
 	if err != nil {

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 
 // fixture is a running API with fakes behind it.
 type fixture struct {
+	machines *fakeMachines
 	engine    *fakeEngine
 	actions   *fakeActions
 	graph     *fakeGraph
@@ -55,13 +56,14 @@ type fixture struct {
 func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 	t.Helper()
 	f := &fixture{engine: newFakeEngine(), actions: newFakeActions(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), talks: newFakeTalks(), agents: newFakeAgents(), sessions: newFakeSessions(), forwards: newFakeForwards(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
+	f.machines = &fakeMachines{agents: f.agents}
 	log, err := obs.New(f.log, obs.FormatJSON, "debug", "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := api.Config{
 		Actions: f.actions,
-		Turns:   f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), Agents: f.agents, AgentHub: f.agents, Sessions: f.sessions, Forwards: f.forwards, People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
+		Turns:   f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), Agents: f.agents, AgentHub: f.agents, Machines: f.machines, Sessions: f.sessions, Forwards: f.forwards, People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
 		Log: log, OwnerToken: token,
 	}
 	for _, change := range changes {
