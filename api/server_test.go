@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // fixture is a running API with fakes behind it.
 type fixture struct {
-	machines *fakeMachines
+	machines  *fakeMachines
 	engine    *fakeEngine
 	actions   *fakeActions
 	graph     *fakeGraph

@@ -27,6 +27,7 @@ type owned struct {
 	turn         string
 	action       string // of the project
 	personalAct  string
+	provision    string
 	skill        string
 	memory       string
 	artifact     string
@@ -67,6 +68,8 @@ func (o owned) placeholder(t *testing.T, path, param string) string {
 		return o.agent
 	case "fid":
 		return o.forward
+	case "provision_id":
+		return o.provision
 	case "n", "version", "repo", "route_name":
 		return ""
 	}
@@ -138,7 +141,7 @@ func (r *rig) furnish(t *testing.T, name string) (o owned) {
 	if err := r.pool.QueryRow(ctx, "select id from turns where conversation_id = $1", o.personal).Scan(&o.turn); err != nil {
 		t.Fatal(err)
 	}
-	o.agent = r.machine(t, o.project)
+	o.agent, o.provision = r.machine(t, o.project), r.provision(t, o.project)
 	o.forward = r.makes(t, key, under+"/agents/"+o.agent+"/port-forwards", `{"port":3000,"route_name":"web"}`)
 	o.action, o.personalAct = r.wait(t, o.user, o.project, o.conversation), r.wait(t, o.user, "", o.personal)
 	return o
@@ -171,6 +174,17 @@ func (r *rig) machine(t *testing.T, project string) string {
 		t.Fatal(err)
 	}
 	return agent.ID
+}
+
+// provision makes something of a machine in a container.
+func (r *rig) provision(t *testing.T, project string) string {
+	t.Helper()
+	id := domain.NewID()
+	_, err := r.store.CreateProvision(t.Context(), domain.ProvisionOrder{ID: id, ProjectID: project, Name: "box", Flavor: "tiny", Instance: "box-" + id, Hash: []byte{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 // wait makes an action that waits for a decision.
@@ -257,7 +271,7 @@ func (o operation) at(t *testing.T, mine, theirs owned, one string) (path string
 // parameter of each route the answer is 404, which is noted, and nothing is changed.
 func TestIDsOfOtherProjects(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, upgradeScript, scriptedModel+"\n[agents]\npublic_url = \"https://harvest.example.com\"\n")
+	r := newRig(t, upgradeScript, scriptedModel+"\n[agents]\npublic_url = \"https://harvest.example.com\"\n[lxd]\nendpoint = \"https://127.0.0.1:1\"\n")
 	if _, err := r.store.CreateUser(t.Context(), domain.NewUser{Email: "first@example.com", Name: "first", Provider: "local"}); err != nil {
 		t.Fatal(err) // the first is an admin
 	}
