@@ -122,7 +122,7 @@ func TestEveryKeyLoads(t *testing.T) {
 		"made ids":      cfg.LLM[0].ID == "openai-compatible-0" && cfg.LLM[1].ID == "openai-compatible-0-2" && cfg.LLM[2].ID == "offline-9",
 		"escape":        cfg.LLM[1].APIKey.Reveal() == "a${b}",
 		"scripted":      cfg.LLM[3].Script == "testdata/script.json" && cfg.LLM[0].Timeout() == 2*time.Minute,
-		"lxd identity":  cfg.LXD.ClientCert == "cert" && cfg.LXD.ClientKey.Reveal() == "key" && cfg.LXD.Project == "default" &&
+		"lxd identity": cfg.LXD.ClientCert == "cert" && cfg.LXD.ClientKey.Reveal() == "key" && cfg.LXD.Project == "default" &&
 			cfg.LXD.ImageServer == "" && cfg.LXD.Network["ipv4.address"] == "10.8.0.1/24",
 	}
 	for what, ok := range checks {

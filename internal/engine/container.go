@@ -84,9 +84,9 @@ func asUpstream(err error) error {
 	return err
 }
 
-// reapContainers removes what LXD has and nothing in the database accounts for: what a worker
+// Reap removes what LXD has and nothing in the database accounts for: what a worker
 // left behind that was killed, or whose project is gone. It never hurts to do it twice.
-func (e *Engine) reapContainers(ctx context.Context) error {
+func (e *Engine) Reap(ctx context.Context) error {
 	if e.Containers == nil || e.Provisions == nil || e.Containers.Ready() != nil {
 		return nil // the way to LXD tells by itself what is wrong
 	}

@@ -71,7 +71,7 @@ type Config struct {
 	// Containers is the LXD server of the configuration; nil for none.
 	Containers Containers
 	// NoInstall is why no agents can be installed in containers; nil for nothing.
-	NoInstall error
+	NoInstall  error
 	Secrets    Secrets // nil for none
 	Queues     workflows.Queues
 	TurnLimits workflows.TurnLimits

@@ -37,7 +37,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		{"provisions", sweepEvery, e.sweepProvisions},
 		{"reconcile", reconcileEvery, reconcile.page},
 		{"reconcile provisions", reconcileEvery, e.reconcileProvisions},
-		{"containers", reapEvery, e.reapContainers},
+		{"containers", reapEvery, e.Reap},
 		{"watches", watchEvery, e.keepWatches},
 		{"deletions", deletionAge, e.sweepProjects},
 		{"housekeeping", housekeepEvery, e.Housekeep},

@@ -114,7 +114,7 @@ func (s *LXDServer) setUp() error {
 	seed := fmt.Sprintf(`
 config: {core.https_address: %q}
 storage_pools: [{name: default, driver: dir}]
-profiles: [{name: default, devices: {root: {path: /, pool: default, type: disk}}}]
+profiles: [{name: default, config: {raw.lxc: lxc.signal.halt=SIGUSR2}, devices: {root: {path: /, pool: default, type: disk}}}]
 `, strings.TrimPrefix(s.Endpoint, "https://"))
 	if err := s.command(strings.NewReader(seed), "lxd", "init", "--preseed"); err != nil {
 		return err
