@@ -48,7 +48,7 @@ func (createLXDAgent) Spec() Spec {
 				field{name: "description", kind: "string", about: "What it is for."},
 				field{name: "flavor", kind: "string", about: "Its size.", enum: flavors, required: true}),
 		},
-		Policy: domain.PolicyAlways, Timeout: provisionTimeout, Phase: phaseMachines, Activity: "Making the machine {name} ({flavor})",
+		Policy: domain.PolicyAlways, Resumable: true, Timeout: provisionTimeout, Phase: phaseMachines, Activity: "Making the machine {name} ({flavor})",
 	})
 }
 

@@ -176,7 +176,7 @@ func (h *house) serve(code *pg.Store) error {
 	}
 	server, err := api.New(api.Config{
 		Turns: h.engine, Actions: h.engine, Ingests: h.engine, Projects: h.front.store, Skills: shelf.NewSkills(h.front.store), Memories: shelf.NewMemories(h.front.store), Secrets: secrets.New(h.front.store, sealer, h.front.store), Artifacts: shelf.NewArtifacts(h.front.store), Conversations: h.front.store, Workspaces: h.engine, People: h.front.store, Auditor: h.front.store, Sources: code, Graph: code, Providers: noProviders{}, Describer: benchTools(),
-		Log: zerolog.Nop(), OwnerToken: ownerToken,
+		Log: zerolog.Nop(), OwnerToken: ownerToken, Machines: h.engine,
 	})
 	if err != nil {
 		return err

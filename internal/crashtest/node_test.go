@@ -140,7 +140,7 @@ func (n *node) serve(ctx context.Context, o *nodeOrder) (stop func(), err error)
 	vault := secrets.New(n.store, sealer, n.store)
 	hub := agenthub.New(agenthub.Config{Store: n.store, Secrets: vault, ProcessID: domain.NewID(), Log: n.log})
 	server, err := api.New(api.Config{
-		Agents: n.store, AgentHub: hub, Forwards: n.store, Sessions: peers.New(peers.Config{Store: n.store, Local: hub, Log: n.log}),
+		Agents: n.store, AgentHub: hub, Machines: e, Forwards: n.store, Sessions: peers.New(peers.Config{Store: n.store, Local: hub, Log: n.log}),
 		Turns: e, Actions: e, Ingests: e, Projects: n.store, Skills: library.NewSkills(n.store), Memories: library.NewMemories(n.store), Secrets: vault, Artifacts: library.NewArtifacts(n.store), Conversations: n.store, Workspaces: e, People: n.store, Auditor: n.store, Sources: code{}, Graph: code{}, Providers: code{}, Describer: tools.NewRegistry(), OwnerToken: token, Log: n.log,
 	})
 	if err != nil {
