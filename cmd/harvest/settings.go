@@ -26,10 +26,11 @@ the others (admins).
 Commands that a model wants to run on a machine are judged by --command-policy:
   always      each waits for approval
   changes     those that only read run at once, all others wait
-  allow_list  only those that --allow-command lists run at once`,
+  allow_list  only those that --allow-command lists run at once: "docker restart *" with any one word,
+              "make **" with any words, @read-only for all that only read`,
 		Example: `  harvest projects settings engine
   harvest projects settings engine --approvers others --confirm-expiry 72h
-  harvest projects settings engine --command-policy allow_list --allow-command "systemctl status" --allow-command uptime`,
+  harvest projects settings engine --command-policy allow_list --allow-command "docker restart *" --allow-command @read-only`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withClient(func(api *client.Client) error {
 				project, err := projectNamed(c.Context(), api, args[0])
@@ -74,7 +75,7 @@ Commands that a model wants to run on a machine are judged by --command-policy:
 	flags.DurationVar(&expiry, "confirm-expiry", 0, "how long what asks waits, from 1m to 720h")
 	flags.StringArrayVar(&asking, "asking-tool", nil, "tool that asks always (may be repeated; \"\" for none)")
 	flags.StringVar(&policy, "command-policy", "", "which commands of models ask: always, changes or allow_list")
-	flags.StringArrayVar(&allowed, "allow-command", nil, "beginning of commands that allow_list runs at once (may be repeated; \"\" for none)")
+	flags.StringArrayVar(&allowed, "allow-command", nil, "pattern of commands that allow_list runs at once (may be repeated; \"\" for none)")
 	jsonFlag(c, &asJSON)
 	return c
 }

@@ -44,6 +44,7 @@ type happening struct {
 	Choices      []string            `json:"choices"`
 	Users        []struct{ Name string }
 	Conversation struct{ ID, Title string }
+	place
 }
 
 // Show shows one event.
@@ -122,7 +123,7 @@ func (f *Feed) showTurn(kind domain.EventType, h happening) {
 		}
 		f.line(h.ConvID, Bold, h.Username+" asks: "+h.Query)
 	case domain.EventToolCall:
-		f.line(h.ConvID, Cyan, firstOf(h.Description, h.Name))
+		f.line(h.ConvID, Cyan, h.named(firstOf(h.Description, h.Name)))
 	case domain.EventToolResult:
 		if h.Preview != "" {
 			f.line(h.ConvID, Dim, h.Preview)

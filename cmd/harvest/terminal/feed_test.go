@@ -34,6 +34,8 @@ func TestFeed(t *testing.T) {
 		`{"type":"text_delta","conv_id":"b","text":"You."}`,
 		`{"type":"text_delta","conv_id":"a","text":"look.\nSo"}`,
 		`{"type":"tool_call","conv_id":"a","id":"1","name":"grep","description":"Searching \u001b[31mfor x"}`,
+		`{"type":"tool_call","conv_id":"a","id":"2","name":"run_command","hostname":"web1","input":{"agent_id":"a-1"},"description":"Running on a-1: ls a-1"}`,
+		`{"type":"tool_call","conv_id":"a","id":"3","name":"run_command","hostname":"","input":["odd"],"description":"Running on 5"}`,
 		`{"type":"tool_result","conv_id":"a","id":"1","name":"grep","preview":"3 hits","error":false,"truncated":false}`,
 		`{"type":"confirm_action","conv_id":"a","id":"act-1","name":"drop","description":"long"}`,
 		`{"type":"action_decided","conv_id":"a","id":"act-1","name":"Grace","status":"approved"}`,
@@ -63,6 +65,8 @@ Who?  Eve asks: Who?
 Storage  Let me look.
 Storage  So
 Storage  Searching [31mfor x
+Storage  Running on web1: ls a-1
+Storage  Running on 5
 Storage  3 hits
 Storage  drop waits for approval: harvest actions show act-1
 Storage  approved by Grace

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -121,16 +122,33 @@ func (t *Turn) showCall(event Event) error {
 		ID          string `json:"id"`
 		Name        string `json:"name"`
 		Description string `json:"description"`
+		place
 	}
 	if err := event.Decode(&call); err != nil {
 		return err
 	}
 	t.endText()
-	if call.Description == "" {
-		call.Description = call.Name
-	}
-	t.set(func() { t.running = append(t.running, running{call.ID, call.Description}) })
+	description := call.named(firstOf(call.Description, call.Name))
+	t.set(func() { t.running = append(t.running, running{call.ID, description}) })
 	return nil
+}
+
+// place is the machine that a call is about.
+type place struct {
+	Hostname string          `json:"hostname"` // "" for none
+	Input    json.RawMessage `json:"input"`    // whatever a model has written
+}
+
+// named gives what a call does with the name of its machine in the place of its id, which says
+// nothing to people.
+func (p place) named(description string) string {
+	var in struct {
+		AgentID string `json:"agent_id"`
+	}
+	if json.Unmarshal(p.Input, &in) != nil || p.Hostname == "" || in.AgentID == "" {
+		return description
+	}
+	return strings.Replace(description, in.AgentID, p.Hostname, 1)
 }
 
 func (t *Turn) showResult(event Event) error {
