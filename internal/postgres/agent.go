@@ -39,7 +39,7 @@ select @id, @project, @hostname, @description, nullif(@provider, ''), @instance,
 where @uses > 0 or @machine <> '' and exists (select from agents a where a.project_id = @project and a.machine = @machine)
 on conflict (project_id, machine) where machine <> '' do update
 set token_hash = excluded.token_hash, hostname = excluded.hostname, version = excluded.version, capabilities = excluded.capabilities,
-    confirmed = false, last_seen = now(), provider = coalesce(excluded.provider, agents.provider),
+    last_seen = now(), provider = coalesce(excluded.provider, agents.provider),
     instance = case when excluded.instance <> '' then excluded.instance else agents.instance end,
     description = case when excluded.description <> '' then excluded.description else agents.description end
 returning id, xmax = 0`)

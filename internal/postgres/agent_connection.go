@@ -15,7 +15,7 @@ var (
 	sqlAgentHere = statement("note what an agent says of itself", `
 update agents a
 set hostname = case when @hostname = '' then a.hostname else @hostname end, version = @version, capabilities = @capabilities,
-    confirmed = true, last_seen = now(),
+    last_seen = now(),
     machine = case when a.machine = '' and not exists (
         select from agents o where o.project_id = a.project_id and o.machine = @machine and o.id <> a.id) then @machine else a.machine end
 where a.id = @agent`)

@@ -70,7 +70,8 @@ func (m *commandModel) add(t *rapid.T, pending bool) {
 func (m *commandModel) reconnect(t *rapid.T) {
 	hello := rapid.SampledFrom([]domain.AgentHello{
 		{Hostname: "web", Machine: "m1", Capabilities: whole}, {Hostname: "web", Machine: "m1", Capabilities: whole},
-		{Hostname: "web", Machine: "m1", Capabilities: []string{"cancel"}}, {Hostname: "web"}, {Hostname: "web", Machine: "m2", Capabilities: whole},
+		{Hostname: "web", Machine: "m1", Capabilities: []string{"cancel"}}, {Hostname: "web", Machine: "m1", Capabilities: []string{"ack"}},
+		{Hostname: "web"}, {Hostname: "web", Capabilities: whole}, {Hostname: "web", Machine: "m2", Capabilities: whole},
 	}).Draw(t, "hello")
 	id := domain.NewID()
 	err := m.store.ConnectAgent(context.Background(), domain.AgentConnection{ID: id, AgentID: m.ID, ProcessID: "p", AgentHello: hello})

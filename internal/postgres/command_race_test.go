@@ -371,6 +371,35 @@ func TestAResultAgainstOutput(t *testing.T) {
 	}
 }
 
+// However many posts begin a command at once, its log says once that it began.
+func TestStartedAgainstOutput(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	_, project, _ := shared(t, h.store)
+	m := h.join(project, "m1", whole...)
+	for range 20 {
+		c := m.sent()
+		var group errgroup.Group
+		for range 3 {
+			group.Go(func() error { return h.store.CommandStarted(ctx, m.ID, c.ID) })
+		}
+		group.Go(func() error {
+			upTo := map[string]int64{"stdout": 1}
+			return h.store.TakeOutput(ctx, m.ID, c.ID, []domain.CommandChunk{{Stream: domain.StreamStdout, Data: []byte("a")}}, upTo, upTo)
+		})
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		end := result(c.ID, 0, "a")
+		end.Rest = nil
+		m.end(end)
+		if got := types(log(t, h.store, c.ID)); !slices.Equal(got, []string{"command_started", "command_output", "command_done"}) {
+			t.Fatalf("events %v", got)
+		}
+	}
+}
+
 func TestAnAgentIsRemovedAmidItsCommands(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
