@@ -19,8 +19,8 @@ func (p *program) createAgentCommand() *cobra.Command {
 	c := p.ofProject(&cobra.Command{
 		Use: "create NAME", Short: "Make a machine in an LXD container", Args: arguments(1, 1, "name the machine"),
 		Long: `Makes a container on the LXD server that Harvest is configured with, and installs the agent in
-it, which joins the project. Where a step fails, or Ctrl-C stops it, all that was made is removed
-again. With --json each event is a line of JSON.`,
+it, which joins the project. Where a step fails all that was made is removed again. So it is at
+Ctrl-C; a second one lets the making go on. With --json each event is a line of JSON.`,
 		Example: `  harvest agents flavors --project engine
   harvest agents create builder --project engine --flavor medium --description "runs the tests"`,
 	}, func(ctx context.Context, api *client.Client, project string, args []string) error {
@@ -28,29 +28,46 @@ again. With --json each event is a line of JSON.`,
 		if order.Flavor == "" {
 			return usageError{errors.New("of which size? Name one with --flavor; harvest agents flavors lists them")}
 		}
-		events := api.CreateContainer(ctx, project, order, domain.NewID())
-		if asJSON {
-			return p.printEvents(ctx, api, events)
-		}
-		screen := p.screen(p.errs)
-		defer screen.Close()
-		api.Waits = screen.Waits
-		shown := terminal.NewContainer(screen, order.Name)
-		for event, err := range events {
-			if err == nil {
-				err = shown.Show(event.Type, event)
-			}
-			if err != nil {
-				screen.Status(nil)
-				return err
-			}
-		}
-		return nil
+		return p.createOn(ctx, api, project, order, asJSON)
 	})
 	c.Flags().StringVar(&order.Flavor, "flavor", "", "its size: tiny, small, medium, large or extra-large")
 	c.Flags().StringVar(&order.Description, "description", "", "what it is for")
 	c.Flags().BoolVar(&asJSON, "json", false, "print each event as a line of JSON")
 	return c
+}
+
+// createOn orders a container, and shows how it is made.
+func (p *program) createOn(ctx context.Context, api *client.Client, project string, order client.Container, asJSON bool) error {
+	at, err := api.CreateContainer(ctx, project, order, domain.NewID())
+	if err != nil {
+		return err
+	}
+	screen := p.screen(p.errs)
+	defer screen.Close()
+	api.Waits = screen.Waits
+	following, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer leave()
+	defer p.onInterrupt(ctx, following, interrupt{
+		of: "it", cancel: func(ctx context.Context) error { return api.CancelContainer(ctx, at) }, note: screen.Line, leave: leave,
+	})()
+	events := api.FollowContainer(following, at)
+	if asJSON {
+		return p.printEvents(following, api, events)
+	}
+	shown := terminal.NewContainer(screen, order.Name)
+	defer screen.Status(nil)
+	for event, err := range events {
+		if err == nil {
+			err = shown.Show(event.Type, event)
+		}
+		if following.Err() != nil {
+			return exitError{exitStopped, errors.New("the making goes on; harvest agents list shows the machine once it has joined")}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *program) flavorsCommand() *cobra.Command {

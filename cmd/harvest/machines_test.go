@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -64,7 +67,7 @@ func TestContainers(t *testing.T) {
 	t.Parallel()
 	m, ada := newMachines(t)
 	m.answer("GET /projects/p1/agents/flavors", `[{"id":"tiny","label":"Tiny","cpu":1,"memory_mib":512}]`)
-	m.stream("POST /projects/p1/agents/lxd", `{"type":"phase_start","phase":"ensure_network"}`, `{"type":"phase_start","phase":"install_agent"}`,
+	m.makes(`{"type":"phase_start","phase":"ensure_network"}`, `{"type":"phase_start","phase":"install_agent"}`,
 		`{"type":"install_retry","attempt":2,"attempts":4}`, `{"type":"done"}`)
 	m.answer("POST /projects/p1/agents/a2/stop", `{"ok":true}`)
 	m.answer("POST "+ofWeb1+"/start", `400 invalid_request: web1 is no container that Harvest made`)
@@ -80,10 +83,53 @@ func TestContainers(t *testing.T) {
 func TestAContainerThatCanNotBeMade(t *testing.T) {
 	t.Parallel()
 	m, ada := newMachines(t)
-	m.stream("POST /projects/p1/agents/lxd", `{"type":"phase_start","phase":"create_container"}`, `{"type":"error","phase":"create_container","message":"no space left\u001b[2J"}`)
+	m.makes(`{"type":"phase_start","phase":"create_container"}`, `{"type":"error","phase":"create_container","message":"no space left\u001b[2J"}`)
 	if out := ada.says(exitFailed, "", []string{"builder was not made", "while creating the container", "no space left"}, in("agents", "create", "builder", "--flavor", "tiny")...); strings.Contains(out, "\x1b") {
 		t.Errorf("%q", out)
 	}
+}
+
+// makes has an order for a container tell these events.
+func (m *machines) makes(events ...string) {
+	const at = "/projects/p1/agents/lxd/m1"
+	m.HandleFunc("POST /projects/p1/agents/lxd", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", at)
+		writeEvents(w, events[0])
+	})
+	m.stream("GET "+at+"/events", events...)
+}
+
+func TestTheMakingOfAContainerIsCanceled(t *testing.T) {
+	t.Parallel()
+	m, ada := newMachines(t)
+	const at = "/projects/p1/agents/lxd/m1"
+	asked, begun := make(chan struct{}), make(chan struct{})
+	m.HandleFunc("POST /projects/p1/agents/lxd", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Location", at) })
+	m.HandleFunc("POST "+at+"/cancel", func(http.ResponseWriter, *http.Request) { close(asked) })
+	m.HandleFunc("GET "+at+"/events", func(w http.ResponseWriter, _ *http.Request) {
+		writeEvents(w, `{"type":"phase_start","phase":"create_container"}`)
+		close(begun)
+		<-asked
+		fmt.Fprint(w, "id: 2\ndata: {\"type\":\"canceled\"}\n\n")
+	})
+	ctx, interrupt := context.WithCancel(t.Context())
+	over := ada.beside(ctx, nil, in("agents", "create", "b", "--flavor", "tiny")...)
+	<-begun
+	interrupt()
+	if code, text := over(); code != exitStopped || !strings.Contains(text, "asking for the end of it") || !strings.Contains(text, "all that was made of it is removed") {
+		t.Errorf("%d:\n%s", code, text)
+	}
+}
+
+func TestServersWithoutContainers(t *testing.T) {
+	t.Parallel()
+	m, ada := newMachines(t)
+	const none = `503 unavailable: this server makes no containers: it has no [lxd] section in its configuration`
+	m.answer("GET /projects/p1/agents/flavors", none)
+	m.answer("POST /projects/p1/agents/lxd", none)
+	ada.says(exitFailed, "", []string{"no [lxd] section"}, in("agents", "flavors")...)
+	ada.says(exitFailed, "", []string{"no [lxd] section"}, in("agents", "create", "b", "--flavor", "tiny")...)
+	m.wants(t, "GET /projects/p1/agents/flavors") // once
 }
 
 func TestForwards(t *testing.T) {

@@ -6,17 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
-	"time"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
 	"github.com/harvest-engine/harvest/cmd/harvest/terminal"
 	"github.com/harvest-engine/harvest/internal/domain"
 )
-
-// cancelPatience is how long a cancel is tried for.
-const cancelPatience = 10 * time.Second
 
 // commandView shows a command as it goes on: its output where it belongs, and all else beside it.
 type commandView struct {
@@ -134,8 +129,9 @@ func (p *program) followRun(ctx context.Context, api *client.Client, x client.Co
 	api.Waits = func(reason string) { v.note("%s (it is tried again)", domain.Visible(reason)) }
 	following, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
-	over := context.AfterFunc(ctx, func() { p.interruptRun(following, api, x, v, leave) })
-	defer over()
+	defer p.onInterrupt(ctx, following, interrupt{
+		of: "the command", cancel: func(ctx context.Context) error { return api.CancelCommand(ctx, x) }, note: v.note, leave: leave,
+	})()
 	end, err := follow(following, api, x, "", v)
 	switch {
 	case err != nil && following.Err() != nil:
@@ -148,30 +144,6 @@ func (p *program) followRun(ctx context.Context, api *client.Client, x client.Co
 		}
 	}
 	return ended(x, end)
-}
-
-// interruptRun asks for the end of a command, and waits for a second interrupt.
-func (p *program) interruptRun(ctx context.Context, api *client.Client, x client.Command, v *commandView, leave func()) {
-	again := p.interrupts
-	if again == nil {
-		own := make(chan os.Signal, 1)
-		signal.Notify(own, os.Interrupt)
-		defer signal.Stop(own)
-		again = own
-	}
-	v.note("asking for the end of the command; Ctrl-C once more leaves it running")
-	go func() {
-		asking, cancel := context.WithTimeout(ctx, cancelPatience)
-		defer cancel()
-		if err := api.CancelCommand(asking, x); err != nil && ctx.Err() == nil {
-			v.note("it was not canceled: %s", domain.Visible(domain.PublicMessage(err)))
-		}
-	}()
-	select {
-	case <-again:
-		leave()
-	case <-ctx.Done():
-	}
 }
 
 // follow shows a command's events, and the rest of its output, and gives its end.

@@ -112,26 +112,25 @@ type Container struct {
 	Flavor      string `json:"flavor"`
 }
 
-// CreateContainer orders a machine in a container, and gives what becomes of it, up to done, error
-// or canceled. key is the idempotency key: where the connection breaks the order is sent again,
-// and is the same; what is told then begins anew. A server that makes no containers is not
-// asked again.
-func (c *Client) CreateContainer(ctx context.Context, projectID string, order Container, key string) iter.Seq2[Event, error] {
-	k := call{
+// CreateContainer orders a machine in a container, and gives where its making is followed. key is
+// the idempotency key. A server that makes no containers is not asked again.
+func (c *Client) CreateContainer(ctx context.Context, projectID string, order Container, key string) (at string, err error) {
+	response, err := c.do(ctx, call{
 		method: http.MethodPost, path: agentsPath(projectID) + "/lxd", body: order,
 		header: map[string]string{"Idempotency-Key": key, "Accept": "text/event-stream"},
+	})
+	if err != nil {
+		return "", err
 	}
-	return func(yield func(Event, error) bool) {
-		response, err := c.do(ctx, k)
-		for ; err == nil; response, err = c.again(ctx, k) {
-			if _, more := read(response, "", domain.EventType.Terminal, yield); !more {
-				return
-			}
-			if !pause(ctx) {
-				err = ctx.Err()
-				break
-			}
-		}
-		yield(Event{}, err)
-	}
+	return response.Header.Get("Location"), response.Body.Close()
+}
+
+// FollowContainer gives the events of a container's making, up to done, error or canceled.
+func (c *Client) FollowContainer(ctx context.Context, at string) iter.Seq2[Event, error] {
+	return c.follow(ctx, at+"/events", nil)
+}
+
+// CancelContainer asks for the end of a container's making, and the removal of what was made.
+func (c *Client) CancelContainer(ctx context.Context, at string) error {
+	return c.change(ctx, http.MethodPost, at+"/cancel", nil)
 }
