@@ -186,7 +186,7 @@ func TestMachineInContainer(t *testing.T) {
 		t.Errorf("the agent is %+v", agent)
 	}
 	command, err := r.engine.StartCommand(ctx, domain.CommandOrder{
-		ID: domain.NewID(), ProjectID: project, AgentID: agent.ID, Command: "hostname; id -u; env | grep -c HARVEST_ || true",
+		ID: domain.NewID(), ProjectID: project, AgentID: agent.ID, Command: "hostname; id -u; env | grep -c HARVEST_INSTALL || true",
 		UserID: domain.OwnerID, Timeout: time.Minute, Wait: time.Minute,
 	})
 	if err == nil {
