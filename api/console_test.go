@@ -84,7 +84,9 @@ func TestConsoleEndsWithAccess(t *testing.T) {
 	f := start(t)
 	key := f.people.join("member", domain.UserRegular, []string{"red"}, domain.KeyScopes()...)
 	conn, _ := f.dial(t, consolePath, key)
+	f.noted(t, []string{"done by member: opened a console on box"})
 	other, _ := f.dial(t, consolePath, token)
+	f.noted(t, []string{"done by member: opened a console on box", "done by owner: opened a console on box"})
 	if err := f.people.SetGroups(t.Context(), "member", nil); err != nil {
 		t.Fatal(err)
 	}

@@ -269,9 +269,15 @@ func (s *site) secretsStayIn(t *testing.T, r *rig, agent domain.Agent) {
 	}
 }
 
-// isRemoved removes the machine by the API.
+// isRemoved removes the machine by the API: its agent takes itself away.
 func (s *site) isRemoved(t *testing.T, r *rig, agent domain.Agent) {
 	t.Helper()
+	config := filepath.Join(s.root, "etc/harvest-agent/config.toml")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := regexp.MustCompile(`hva_[a-z2-7]+`).FindString(string(text))
 	path := "/projects/" + s.project + "/agents/" + agent.ID
 	if status, text := r.bearer(t, r.token, http.MethodDelete, path, ""); status != http.StatusOK {
 		t.Errorf("remove: %d %s", status, text)
@@ -279,13 +285,19 @@ func (s *site) isRemoved(t *testing.T, r *rig, agent domain.Agent) {
 	if status, text := r.bearer(t, r.token, http.MethodGet, path, ""); status != http.StatusNotFound {
 		t.Errorf("then: %d %s", status, text)
 	}
-	config, err := os.ReadFile(filepath.Join(s.root, "etc/harvest-agent/config.toml"))
-	if err != nil {
-		return // it has uninstalled itself already
+	if status, text := r.bearer(t, token, http.MethodPost, "/agent/ping", ""); token == "" || status != http.StatusUnauthorized {
+		t.Errorf("its token %q is still good: %d %s", token, status, text)
 	}
-	token := regexp.MustCompile(`hva_[a-z2-7]+`).FindString(string(config))
-	if status, text := r.bearer(t, token, http.MethodPost, "/agent/ping", ""); status != http.StatusUnauthorized {
-		t.Errorf("its token is still good: %d %s", status, text)
+	deadline := time.Now().Add(patience)
+	for tick := time.NewTicker(20 * time.Millisecond); len(processesOf(s.root)) > 0; <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("still run: %v", processesOf(s.root))
+		}
+	}
+	for _, path := range []string{config, filepath.Join(s.root, "usr/local/bin/harvest-agent"), filepath.Join(s.root, "var/lib/harvest-agent")} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is left", path)
+		}
 	}
 }
 
