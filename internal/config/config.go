@@ -67,7 +67,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 // Data says where Harvest keeps what it starts and stores itself.
 type Data struct {
 	Dir             string        `toml:"dir" default:".harvest"`         // relative to the working folder
-	EventsRetention time.Duration `toml:"events_retention" default:"90d"` // of events, runs and idempotency keys; 0: for ever
+	EventsRetention time.Duration `toml:"events_retention" default:"90d"` // of events, runs, commands and idempotency keys; 0: for ever
 	AuditRetention  time.Duration `toml:"audit_retention" default:"365d"` // of who was refused or changed what; 0: for ever
 }
 

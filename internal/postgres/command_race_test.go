@@ -52,6 +52,11 @@ func TestADeliveryAgainstACancel(t *testing.T) {
 	if list := m.deliver(); len(list) != 1 || !list[0].Cancel || !list[0].Again {
 		t.Errorf("the next connection is told %+v", list)
 	}
+	m.hello.Capabilities = []string{"ack"}
+	m.connect("")
+	if list := m.deliver(); len(list) != 0 {
+		t.Errorf("a connection that can't cancel is told %+v", list)
+	}
 	m.end(domain.CommandEnd{CommandID: c.ID, Status: domain.CommandFailed})
 	if got := m.look(c.ID); got.Status != domain.CommandCanceled {
 		t.Errorf("a canceled command that never began ended as %+v", got)
