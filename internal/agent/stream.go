@@ -113,7 +113,7 @@ func (w *window) post(ctx context.Context, client *uplink.Client) (time.Duration
 func (w *window) size() int {
 	size := 0
 	for _, piece := range w.pieces {
-		size += len(piece.Data)
+		size += len(piece.Data) + journal.PieceCost
 	}
 	return size
 }
@@ -139,7 +139,8 @@ func (w *window) chunks() []agentwire.Chunk {
 	var chunks []agentwire.Chunk
 	for size := 0; len(chunks) < len(w.pieces) && size < agentwire.MaxChunks; {
 		piece := w.pieces[len(chunks)]
-		data := piece.Data[:min(len(piece.Data), agentwire.MaxChunks-size)]
+		size += journal.PieceCost
+		data := piece.Data[:min(len(piece.Data), max(1, agentwire.MaxChunks-size))]
 		chunks = append(chunks, agentwire.Chunk{Stream: journal.Streams[piece.Stream], Offset: piece.Offset, Data: data})
 		size += len(data)
 	}

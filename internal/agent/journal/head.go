@@ -91,6 +91,10 @@ type HeadReader struct {
 	offsets [2]int64 // of it, in its stream
 }
 
+// PieceCost is what a piece costs beside its bytes, in memory and in a post: an output of single
+// bytes, now of one stream and now of the other, is little data in many pieces.
+const PieceCost = 64
+
 // Head gives a reader of the command's head, from its beginning.
 func (r *Record) Head() *HeadReader { return &HeadReader{path: r.path} }
 
@@ -105,7 +109,7 @@ func (h *HeadReader) Close() {
 }
 
 // Next gives the pieces that are there behind the last one: none where nothing new is, and
-// no more once they hold limit bytes.
+// no more once they hold limit bytes, with PieceCost for each.
 func (h *HeadReader) Next(limit int) ([]Piece, error) {
 	if h.file == nil {
 		file, err := os.Open(h.path + endHead)
@@ -133,7 +137,7 @@ func (h *HeadReader) Next(limit int) ([]Piece, error) {
 		h.at += int64(frameHeader + len(piece.Data))
 		h.offsets[piece.Stream] += int64(len(piece.Data))
 		pieces = append(pieces, piece)
-		size += len(piece.Data)
+		size += len(piece.Data) + PieceCost
 	}
 	return pieces, nil
 }

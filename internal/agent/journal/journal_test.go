@@ -162,6 +162,31 @@ func TestPiecesComeInTheOrderInWhichTheyWereRead(t *testing.T) {
 	}
 }
 
+func TestOutputOfSingleBytesIsWhole(t *testing.T) {
+	t.Parallel()
+	j := openJournal(t, t.TempDir())
+	record := begin(t, j, "c1", 1)
+	out := journal.NewOutput(record, journal.State{})
+	const each = 100_000
+	for i := range 2 * each {
+		out.Add(i%2, []byte{byte(i / 2)})
+	}
+	written, err := out.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := record.Result("c1", journal.Ending{Written: written})
+	if len(result.StdoutHead) != each || !bytes.Equal(result.StdoutHead, result.StderrHead) || result.StdoutHead[77_777] != byte(77_777%256) {
+		t.Errorf("of %d bytes each %d and %d are kept", each, len(result.StdoutHead), len(result.StderrHead))
+	}
+	reader := record.Head()
+	t.Cleanup(reader.Close)
+	pieces, err := reader.Next(64 << 10)
+	if err != nil || len(pieces) > 1100 {
+		t.Errorf("%d pieces were given at once, %v", len(pieces), err)
+	}
+}
+
 func TestDamagedFilesAreNoResultAndNoPanic(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -52,20 +52,17 @@ func Told(id string, ending Ending) agentwire.Result {
 func (r *Record) heads() ([2][]byte, error) {
 	reader := r.Head()
 	defer reader.Close()
-	pieces, err := reader.Next(2 * agentwire.HeadBytes)
-	if err != nil && len(pieces) == 0 {
-		return [2][]byte{}, err
-	}
-	var sizes [2]int
-	for _, piece := range pieces {
-		sizes[piece.Stream] += len(piece.Data)
-	}
-	heads := [2][]byte{make([]byte, 0, sizes[0]), make([]byte, 0, sizes[1])}
-	for _, piece := range pieces {
-		if len(heads[piece.Stream])+len(piece.Data) > agentwire.HeadBytes {
-			return heads, errors.New("the file of the output is damaged")
+	var heads [2][]byte
+	for {
+		pieces, err := reader.Next(agentwire.HeadBytes)
+		if err != nil || len(pieces) == 0 {
+			return heads, err
 		}
-		heads[piece.Stream] = append(heads[piece.Stream], piece.Data...)
+		for _, piece := range pieces {
+			if len(heads[piece.Stream])+len(piece.Data) > agentwire.HeadBytes {
+				return heads, errors.New("the file of the output is damaged")
+			}
+			heads[piece.Stream] = append(heads[piece.Stream], piece.Data...)
+		}
 	}
-	return heads, nil
 }
