@@ -52,7 +52,8 @@ var rules = []rule{
 	{room: "internal/sse", own: []string{"internal/domain"}},
 	{room: "internal/embedded", own: []string{"internal/domain"}, others: []string{"*"}},
 	{room: "internal/testkit", own: []string{"internal/domain", "internal/embedded", "internal/postgres"}, others: []string{"*"}},
-	{room: "internal/crashtest"}, // tests only
+	{room: "internal/crashtest"},   // tests only
+	{room: "internal/machinetest"}, // tests only
 	{room: "internal/agentwire"},
 	{room: "internal/agent", own: []string{"internal/agentwire", "internal/sse"}, others: []string{"github.com/coder/websocket", "github.com/creack/pty", "github.com/pelletier/go-toml/v2", "golang.org/x/sys"}},
 	{room: "internal/agenthub", own: []string{"internal/agentwire", "internal/domain"}, others: []string{"github.com/coder/websocket", "github.com/rs/zerolog", "golang.org/x/sync"}},
