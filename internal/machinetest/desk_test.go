@@ -3,6 +3,7 @@ package machinetest_test
 import (
 	"bytes"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -62,6 +63,7 @@ func newDesk(t *testing.T, target string) *desk {
 	d.treat(post.forward)
 	passing := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: target})
 	passing.FlushInterval = -1
+	passing.ErrorLog = log.New(io.Discard, "", 0)
 	passing.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {

@@ -39,6 +39,13 @@ const exitCode = 7
 // waits until it is released, and then writes the rest.
 func (m *machine) newJob() *job {
 	m.s.t.Helper()
+	return m.newLeaver("-i")
+}
+
+// newLeaver is newJob where what the command leaves behind is started by env with a flag: -i
+// takes the command's mark from its environment.
+func (m *machine) newLeaver(flag string) *job {
+	m.s.t.Helper()
 	j := &job{s: m.s, m: m, id: domain.NewID(), dir: m.s.t.TempDir(), limit: 10 * time.Minute}
 	first, second := noise(40<<10), noise(50<<10)
 	j.stdout, j.stderr = append(first, second...), noise(5<<10)
@@ -48,8 +55,8 @@ func (m *machine) newJob() *job {
 	if err := syscall.Mkfifo(j.path("gate"), 0o600); err != nil {
 		m.s.t.Fatal(err)
 	}
-	j.line = fmt.Sprintf(`cd %s; echo run >>runs; (setsid env -i bash -c 'exec -a rest-of-%s sleep 900' </dev/null >/dev/null 2>&1 &)
-cat first; read -r word <gate; cat second; cat errors >&2; exit %d`, j.dir, j.id, exitCode)
+	j.line = fmt.Sprintf(`cd %s; echo run >>runs; (setsid env %s bash -c 'exec -a rest-of-%s sleep 900' </dev/null >/dev/null 2>&1 &)
+cat first; read -r word <gate; cat second; cat errors >&2; exit %d`, j.dir, flag, j.id, exitCode)
 	return j
 }
 

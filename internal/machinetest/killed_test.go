@@ -148,7 +148,8 @@ func TestAgentIsKilledAroundADelivery(t *testing.T) {
 }
 
 // Of a command whose shim is killed nobody can know how it ended: it is unknown, and nothing of
-// it is left behind, whether its agent is there or killed with it.
+// it is left behind, whether its agent is there or killed with it. What has taken the command's
+// mark from its environment is found by its shim alone.
 func TestShimIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -166,11 +167,11 @@ func TestShimIsKilled(t *testing.T) {
 		},
 	} {
 		for stage, reach := range map[string]func(*machine) *job{
-			"just running":    func(m *machine) *job { return m.newJob().order().begins() },
+			"just running":    func(m *machine) *job { return m.newLeaver("-u NONE").order().begins() },
 			"amid its output": func(m *machine) *job { return m.newTalk().order().speaks() },
 		} {
 			t.Run(name+", "+stage, func(t *testing.T) {
-				m := s.machine(s.api.address)
+				m := s.of(t).machine(s.api.address)
 				j := reach(m)
 				kill(m, shimOf(t, j.id))
 				c := j.over()

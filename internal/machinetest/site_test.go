@@ -42,6 +42,13 @@ type site struct {
 	install  string // a token with which machines join the project
 }
 
+// of gives the site to a test below the one that made it.
+func (s *site) of(t *testing.T) *site {
+	below := *s
+	below.t = t
+	return &below
+}
+
 // newSite makes a site whose model says what a script has; nothing runs yet.
 func newSite(t *testing.T, script string) *site {
 	t.Helper()
