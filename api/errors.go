@@ -19,6 +19,9 @@ type envelope struct {
 	Field     string      `json:"field,omitempty"`   // what is wrong in the request
 	Holder    string      `json:"holder,omitempty"`  // the turn or run that is in the way
 	Actions   []string    `json:"actions,omitempty"` // the actions that it waits for
+	// Of a command that did not end by itself.
+	CommandID string               `json:"command_id,omitempty"`
+	Status    domain.CommandStatus `json:"status,omitempty"`
 }
 
 // statuses maps each domain code to its HTTP status.
@@ -111,6 +114,10 @@ func describe(err error) (int, envelope) {
 	var failed *turnFailure
 	if errors.As(err, &failed) {
 		return failed.status(), envelope{Error: failed.Error(), Code: failed.code()}
+	}
+	var ended *commandFailure
+	if errors.As(err, &ended) {
+		return ended.status(), envelope{Error: ended.Error(), Code: ended.code(), CommandID: ended.command.ID, Status: ended.command.Status}
 	}
 	if errors.Is(err, context.DeadlineExceeded) && domain.CodeOf(err) == domain.CodeInternal {
 		err = domain.Wrap(domain.CodeTimeout, err, "this took too long; try again")

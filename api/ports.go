@@ -275,6 +275,7 @@ type Config struct {
 	Memories      Memories
 	Secrets       Secrets
 	Agents        Agents
+	Commands      Commands
 	AgentHub      AgentHub
 	Sessions      Sessions
 	Forwards      Forwards

@@ -354,7 +354,7 @@ func FuzzBodies(f *testing.F) {
 	server, err := api.New(api.Config{
 		Actions: newFakeActions(),
 		Turns:   engine, Ingests: engine, Projects: newFakeProjects(), Conversations: newFakeTalks(), Workspaces: newFakeTalks(), Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), Agents: newFakeAgents(), AgentHub: newFakeAgents(), Machines: &fakeMachines{agents: newFakeAgents()}, Sessions: newFakeSessions(), Forwards: newFakeForwards(), People: newFakePeople(), Auditor: newFakePeople(), Sources: &fakeGraph{}, Graph: &fakeGraph{}, Providers: &fakeProviders{},
-		Describer: fakeDescriber{}, Log: zerolog.Nop(), OwnerToken: token,
+		Describer: fakeDescriber{}, Log: zerolog.Nop(), OwnerToken: token, Commands: newFakeCommands(),
 	})
 	if err != nil {
 		f.Fatal(err)

@@ -163,6 +163,7 @@ func (s *Server) routes() []route {
 	table = append(table, s.agentRoutes()...)
 	table = append(table, s.sessionRoutes()...)
 	table = append(table, s.containerRoutes()...)
+	table = append(table, s.commandRoutes()...)
 	table = append(table, s.conversationRoutes("/conversations", person)...)
 	table = append(table, s.conversationRoutes("/projects/:pid/conversations", member)...)
 	if s.TemporalUI != nil {

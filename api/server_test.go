@@ -45,6 +45,7 @@ type fixture struct {
 	people    *fakePeople
 	talks     *fakeTalks
 	agents    *fakeAgents
+	commands  *fakeCommands
 	sessions  *fakeSessions
 	forwards  *fakeForwards
 	providers *fakeProviders
@@ -57,6 +58,7 @@ func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 	t.Helper()
 	f := &fixture{engine: newFakeEngine(), actions: newFakeActions(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), talks: newFakeTalks(), agents: newFakeAgents(), sessions: newFakeSessions(), forwards: newFakeForwards(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
 	f.machines = &fakeMachines{agents: f.agents}
+	f.commands = newFakeCommands()
 	log, err := obs.New(f.log, obs.FormatJSON, "debug", "test")
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +66,7 @@ func start(t *testing.T, changes ...func(*api.Config)) *fixture {
 	cfg := api.Config{
 		Actions: f.actions,
 		Turns:   f.engine, Ingests: f.engine, Projects: f.projects, Conversations: f.talks, Workspaces: f.talks, Skills: library.NewSkills(noShelf{}), Artifacts: library.NewArtifacts(noShelf{}), Memories: library.NewMemories(noShelf{}), Secrets: newVault(), Agents: f.agents, AgentHub: f.agents, Machines: f.machines, Sessions: f.sessions, Forwards: f.forwards, People: f.people, Auditor: f.people, Sources: f.graph, Graph: f.graph, Providers: f.providers, Describer: fakeDescriber{},
-		Log: log, OwnerToken: token,
+		Log: log, OwnerToken: token, Commands: f.commands,
 	}
 	for _, change := range changes {
 		change(&cfg)

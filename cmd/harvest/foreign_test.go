@@ -35,6 +35,7 @@ type owned struct {
 	secret       string // its name
 	agent        string
 	forward      string // of the agent
+	command      string // on the agent
 }
 
 // placeholder gives what a parameter of a path stands for; "" for what belongs to no project.
@@ -54,6 +55,7 @@ func (o owned) placeholder(t *testing.T, path, param string) string {
 	case "id":
 		for prefix, id := range map[string]string{
 			"/turns/": o.turn, "/actions/": o.personalAct, "/projects/{pid}/actions/": o.action, "/artifacts/": o.artifact, "/auth/keys/": o.apiKey, "/skills/": "",
+			"/commands/": o.command, "/projects/{pid}/agents/": o.command,
 		} {
 			if strings.HasPrefix(path, prefix) {
 				return id
@@ -96,13 +98,14 @@ func (r *rig) makes(t *testing.T, key, path, body string) string {
 	t.Helper()
 	status, text := r.bearer(t, key, http.MethodPost, path, body)
 	var made struct {
-		ID     string `json:"id"`
-		TurnID string `json:"turn_id"`
+		ID      string `json:"id"`
+		TurnID  string `json:"turn_id"`
+		Command string `json:"command_id"`
 	}
 	if err := json.Unmarshal([]byte(text), &made); err != nil || status >= 300 {
 		t.Fatalf("POST %s: %d %s", path, status, text)
 	}
-	return made.ID + made.TurnID
+	return made.ID + made.TurnID + made.Command
 }
 
 // furnish makes a group with a member, a project, and one thing of each kind in it.
@@ -143,6 +146,7 @@ func (r *rig) furnish(t *testing.T, name string) (o owned) {
 	}
 	o.agent, o.provision = r.machine(t, o.project), r.provision(t, o.project)
 	o.forward = r.makes(t, key, under+"/agents/"+o.agent+"/port-forwards", `{"port":3000,"route_name":"web"}`)
+	o.command = r.makes(t, key, under+"/agents/"+o.agent+"/execute", `{"command":"ls","wait_secs":3600,"detach":true}`)
 	o.action, o.personalAct = r.wait(t, o.user, o.project, o.conversation), r.wait(t, o.user, "", o.personal)
 	return o
 }

@@ -32,8 +32,19 @@ type ActionStore interface {
 	// UntoldDecisions lists actions that were decided longer than age ago and whose workflow
 	// was not told.
 	UntoldDecisions(ctx context.Context, age time.Duration, limit int) ([]domain.Action, error)
-	// MarkTold records that the workflows of these actions were told.
+	// MarkTold records that the workflows of these actions were told, or that their commands were
+	// let go or ended.
 	MarkTold(ctx context.Context, ids ...string) error
+
+	// ProposeAction stores an action of a person that belongs to no turn, or finds the one of that id.
+	ProposeAction(ctx context.Context, a domain.Action) (domain.Action, error)
+	// ExpireActions ends the wait of such actions that nobody decided in time.
+	ExpireActions(ctx context.Context, limit int) ([]string, error)
+	// StrandedCommands lists commands that wait for an approval that never comes, with the status
+	// of their action; "" for one that was not stored within age.
+	StrandedCommands(ctx context.Context, age time.Duration, limit int) (map[string]domain.ActionStatus, error)
+	// SettleActions ends the actions of commands that have ended.
+	SettleActions(ctx context.Context) error
 }
 
 // Action gives an action, or not_found.
@@ -131,8 +142,11 @@ func (e *Engine) sealValue(who domain.Actor, action domain.Action, d domain.Deci
 }
 
 // tellDecision tells a turn's workflow that an action was decided. One that is gone has
-// nobody to tell: the reconciler ends its turn.
+// nobody to tell: the reconciler ends its turn. What belongs to no turn is carried out.
 func (e *Engine) tellDecision(ctx context.Context, action domain.Action) error {
+	if action.TurnID == "" {
+		return e.carryOut(ctx, action)
+	}
 	id := workflows.TurnWorkflowID(action.TurnID)
 	err := e.Temporal.SignalWorkflow(ctx, id, "", workflows.ActionDecided.Name, workflows.DecidedCall{CallID: action.CallID})
 	var gone *serviceerror.NotFound

@@ -26,6 +26,15 @@ type CommandStore interface {
 	// CreateCommand stores a command, or gives the one of that id. For its errors see
 	// Engine.StartCommand.
 	CreateCommand(ctx context.Context, order domain.CommandOrder) (domain.Command, error)
+	// Command gives a command of a project with its output, or not_found.
+	Command(ctx context.Context, projectID, id string) (domain.Command, error)
+	// CommandByID gives a command without its output, or not_found.
+	CommandByID(ctx context.Context, id string) (domain.Command, error)
+	// Commands lists the commands of an agent of a project, the newest first.
+	Commands(ctx context.Context, projectID, agentID string, page domain.Page) ([]domain.Command, error)
+	// KeepCommandKey gives the command that a person's idempotency key stands for: id, or an
+	// earlier one. For its errors see Engine.CommandKey.
+	KeepCommandKey(ctx context.Context, userID, key string, hash []byte, id string) (string, error)
 	// AwaitCommand waits until a command is over.
 	AwaitCommand(ctx context.Context, id string) (domain.Command, error)
 	// ReleaseCommand lets a command go that waits for approval; others stay as they are.

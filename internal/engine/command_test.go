@@ -15,14 +15,17 @@ import (
 	sdkclient "go.temporal.io/sdk/client"
 
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/engine"
 )
 
 // fakeCommands keeps commands in memory.
 type fakeCommands struct {
+	engine.CommandStore
 	mu      sync.Mutex
 	rows    map[string]*domain.Command
 	told    map[string]bool
 	overdue map[string]bool
+	down    error // of who lets commands go and rejects them
 }
 
 func (f *fakeCommands) CreateCommand(_ context.Context, o domain.CommandOrder) (domain.Command, error) {
@@ -74,6 +77,9 @@ func (f *fakeCommands) AwaitCommand(_ context.Context, id string) (domain.Comman
 }
 
 func (f *fakeCommands) ReleaseCommand(_ context.Context, id string) (domain.Command, error) {
+	if f.down != nil {
+		return domain.Command{}, f.down
+	}
 	return f.set(id, func(c *domain.Command) {
 		if c.Status == domain.CommandPending {
 			c.Status = domain.CommandQueued
@@ -82,6 +88,9 @@ func (f *fakeCommands) ReleaseCommand(_ context.Context, id string) (domain.Comm
 }
 
 func (f *fakeCommands) RejectCommand(_ context.Context, id, why string) (domain.Command, error) {
+	if f.down != nil {
+		return domain.Command{}, f.down
+	}
 	return f.set(id, func(c *domain.Command) { c.Status, c.Error = domain.CommandRejected, why })
 }
 

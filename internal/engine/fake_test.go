@@ -523,6 +523,39 @@ type fakeActions struct {
 	settings domain.ConfirmSettings
 	told     map[string]bool
 	decided  []domain.Decision // as they came
+	expired  []string          // actions that expire at the next look
+	stranded map[string]domain.ActionStatus
+	settled  int // how often actions of commands were ended
+}
+
+func (f *fakeActions) ProposeAction(_ context.Context, a domain.Action) (domain.Action, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known, ok := f.rows[a.ID]; ok {
+		return known, nil
+	}
+	a.Status = domain.ActionPending
+	f.rows[a.ID] = a
+	return a, nil
+}
+
+func (f *fakeActions) ExpireActions(context.Context, int) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.expired, nil
+}
+
+func (f *fakeActions) StrandedCommands(context.Context, time.Duration, int) (map[string]domain.ActionStatus, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stranded, nil
+}
+
+func (f *fakeActions) SettleActions(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.settled++
+	return nil
 }
 
 func (f *fakeActions) NotePerformed(context.Context, domain.Performance) error { return nil }

@@ -34,6 +34,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		{"sweep", sweepEvery, e.Sweep},
 		{"afterwords", sweepEvery, e.sweepAfterwords},
 		{"commands", sweepEvery, e.sweepCommands},
+		{"command actions", sweepEvery, e.sweepCommandActions},
 		{"provisions", sweepEvery, e.sweepProvisions},
 		{"reconcile", reconcileEvery, reconcile.page},
 		{"reconcile provisions", reconcileEvery, e.reconcileProvisions},

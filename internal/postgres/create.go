@@ -213,6 +213,8 @@ func (n *newTurn) preview(i int) string {
 	return domain.AttachmentPath(n.req.ProjectID, n.req.ConversationID, n.message, i)
 }
 
+var errOtherRequest = domain.Errorf(domain.CodeUnprocessable, "this Idempotency-Key was used with another request; choose a new key")
+
 // keepKey records the idempotency key, or finds what it stands for.
 func (n *newTurn) keepKey(ctx context.Context, tx sender) error {
 	if n.req.IdempotencyKey == "" {
@@ -233,7 +235,7 @@ func (n *newTurn) keepKey(ctx context.Context, tx sender) error {
 	case err != nil:
 		return fmt.Errorf("keep the idempotency key: %w", err)
 	case !bytes.Equal(hash, sum[:]):
-		return domain.Errorf(domain.CodeUnprocessable, "this Idempotency-Key was used with another request; choose a new key")
+		return errOtherRequest
 	case turnID != n.id:
 		return earlierTurn(turnID)
 	}

@@ -16,8 +16,8 @@ var (
 select s.id from subjects s where s.id in (select turn_id from actions where id = any(@actions::text[])) order by s.id for no key update`)
 
 	sqlDecidable = statement("read what is to be decided", `
-select`+actionColumns+`, a.nonce, a.expires_at <= now(), t.ended_at is not null or t.cancel_requested_at is not null
-from actions a join turns t on t.id = a.turn_id where a.id = @action for update of a`)
+select`+actionColumns+`, a.nonce, a.expires_at <= now(), coalesce(t.ended_at is not null or t.cancel_requested_at is not null, false)
+from actions a left join turns t on t.id = a.turn_id where a.id = @action for update of a`)
 
 	sqlDecide = statement("decide an action", `
 update actions set status = @status, decided_by = @by, decided_at = now(), reason = @reason,
@@ -34,7 +34,8 @@ select`+actionColumns+` from actions a
 where a.decided_at < now() - @age::interval and a.told_at is null order by a.decided_at limit @limit`)
 
 	sqlMarkTold = statement("mark decisions told", `
-update actions set told_at = now() where id = any(@actions::text[]) and told_at is null`)
+update actions set told_at = now(), status = case when turn_id = '' and status = 'approved' then 'applying' else status end
+where id = any(@actions::text[]) and told_at is null`)
 )
 
 // decidable is an action about to be decided.
@@ -68,7 +69,7 @@ func (s *Store) Decide(ctx context.Context, who domain.Actor, decisions []domain
 			if err != nil {
 				return err
 			}
-			if events[a.TurnID] == nil {
+			if a.TurnID != "" && events[a.TurnID] == nil {
 				turns = append(turns, a.TurnID)
 			}
 			decided, events[a.TurnID] = append(decided, a), append(events[a.TurnID], a.DecidedEvent())

@@ -1,0 +1,219 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// commandBody is room for the longest command line with its escapes, and for variables.
+const commandBody int64 = 2 << 20
+
+// executeBody is an order to run a command on a machine.
+type executeBody struct {
+	Command     string            `json:"command"` // a line for bash
+	Description string            `json:"description"`
+	Env         map[string]string `json:"env"`
+	TimeoutSecs int               `json:"timeout_secs"` // of its run; 0 for the standard
+	WaitSecs    int               `json:"wait_secs"`    // for its machine to connect; 0 for the standard
+	Detach      bool              `json:"detach"`       // answer at once
+}
+
+func (b *executeBody) validate() error {
+	for field, value := range map[string]struct {
+		got  int
+		most time.Duration
+	}{"timeout_secs": {b.TimeoutSecs, domain.MaxCommandTimeout}, "wait_secs": {b.WaitSecs, domain.MaxCommandWait}} {
+		if most := int(value.most / time.Second); value.got < 0 || value.got > most {
+			return domain.Invalid(field, "must be 1 to %d", most)
+		}
+	}
+	if b.TimeoutSecs == 0 {
+		b.TimeoutSecs = int(domain.DefaultCommandTimeout / time.Second)
+	}
+	if b.WaitSecs == 0 {
+		b.WaitSecs = int(domain.DefaultCommandWait / time.Second)
+	}
+	return nil // the rest is judged where commands are kept
+}
+
+// executed is the answer about a command that has ended by itself. Bytes that are no UTF-8 come
+// whole in base64 beside the texts.
+type executed struct {
+	Stdout          string               `json:"stdout"`
+	Stderr          string               `json:"stderr"`
+	ExitCode        *int                 `json:"exit_code"`
+	CommandID       string               `json:"command_id"`
+	Status          domain.CommandStatus `json:"status"`
+	Hostname        string               `json:"hostname"`
+	StdoutBase64    []byte               `json:"stdout_base64,omitempty"` // of the beginning, where it is no text
+	StdoutEndBase64 []byte               `json:"stdout_end_base64,omitempty"`
+	StderrBase64    []byte               `json:"stderr_base64,omitempty"`
+	StderrEndBase64 []byte               `json:"stderr_end_base64,omitempty"`
+	StdoutBytes     int64                `json:"stdout_bytes"` // that it wrote
+	StderrBytes     int64                `json:"stderr_bytes"`
+	StdoutCut       int64                `json:"stdout_cut"` // bytes that are left out between beginning and end
+	StderrCut       int64                `json:"stderr_cut"`
+}
+
+// ordered is the answer about a command that goes on, or waits for an approval.
+type ordered struct {
+	CommandID string               `json:"command_id"`
+	Status    domain.CommandStatus `json:"status"`
+	Hostname  string               `json:"hostname"`
+	ActionID  string               `json:"action_id,omitempty"`
+	Action    *domain.Action       `json:"action,omitempty"`
+}
+
+// commandFailure is a command that did not end by itself.
+type commandFailure struct{ command domain.Command }
+
+// Error implements error.
+func (f *commandFailure) Error() string {
+	c := f.command
+	said := map[domain.CommandStatus]string{
+		domain.CommandExpired:  "the command was not run: " + c.Hostname + " was not connected in time",
+		domain.CommandFailed:   "the command was not run: " + c.Hostname + " could not start it",
+		domain.CommandTimedOut: "the command was ended at its time limit of " + c.Timeout.String() + ", with all that it had started",
+		domain.CommandCanceled: "the command was canceled",
+		domain.CommandRejected: "the command was not run: nobody approved it",
+		domain.CommandUnknown:  "how the command ended on " + c.Hostname + " can't be known: it may have run, in part or to its end, and is not run again by itself",
+	}[c.Status]
+	if c.Error != "" {
+		said += ": " + c.Error
+	}
+	return said
+}
+
+func (f *commandFailure) code() domain.Code {
+	switch f.command.Status {
+	case domain.CommandTimedOut:
+		return domain.CodeTimeout
+	case domain.CommandCanceled, domain.CommandRejected:
+		return domain.CodeCanceled
+	}
+	return domain.CodeUpstream
+}
+
+func (f *commandFailure) status() int {
+	if f.code() == domain.CodeCanceled {
+		return http.StatusConflict
+	}
+	return http.StatusBadGateway
+}
+
+// execute answers POST /projects/:pid/agents/:aid/execute: it waits for the end of the command,
+// which goes on where the client leaves.
+func (s *Server) execute(ctx context.Context, r request[executeBody]) (raw, error) {
+	id, err := s.commandID(ctx, r)
+	if err != nil {
+		return raw{}, err
+	}
+	c, action, err := s.Commands.OrderCommand(ctx, r.caller.Actor, domain.CommandOrder{
+		ID: id, ProjectID: r.project.ID, AgentID: r.path["aid"], Command: r.body.Command, Description: r.body.Description, Env: r.body.Env,
+		Timeout: time.Duration(r.body.TimeoutSecs) * time.Second, Wait: time.Duration(r.body.WaitSecs) * time.Second,
+	})
+	acted(ctx, []map[string]any{}...) // unless it has run, nothing is vouched for
+	switch {
+	case err != nil:
+		return raw{}, err
+	case action != nil:
+		return raw{status: http.StatusAccepted, json: encode(ordered{c.ID, c.Status, c.Hostname, action.ID, action})}, nil
+	case r.body.Detach:
+		return raw{status: http.StatusAccepted, json: encode(ordered{CommandID: c.ID, Status: c.Status, Hostname: c.Hostname})}, nil
+	}
+	waiting, done := s.untilDrain(ctx)
+	defer done()
+	if c, err = s.Commands.AwaitCommand(waiting, c.ID); err != nil {
+		if errors.Is(context.Cause(waiting), errStopping) {
+			return raw{}, domain.Errorf(domain.CodeUnavailable, "the server is stopping, but command %s goes on: read it at /commands/%s", id, id)
+		}
+		return raw{}, err
+	}
+	if c.Status != domain.CommandDone {
+		return raw{}, &commandFailure{c}
+	}
+	acted(ctx, sameCalls(c, r.body)...)
+	return raw{json: encode(endOf(c))}, nil
+}
+
+// commandID gives the id of a new command, or that of the one that was ordered by the same
+// Idempotency-Key.
+func (s *Server) commandID(ctx context.Context, r request[executeBody]) (string, error) {
+	key, err := idempotencyKey(r.header)
+	if err != nil || key == "" {
+		return domain.NewID(), err
+	}
+	sum := sha256.Sum256(encode(map[string]any{"route": "execute", "project": r.project.ID, "agent": r.path["aid"], "order": r.body}))
+	return s.Commands.CommandKey(ctx, r.caller.UserID, key, sum[:], domain.NewID())
+}
+
+// sameCalls gives the inputs of calls of run_command that would have done the same.
+func sameCalls(c domain.Command, b executeBody) (inputs []map[string]any) {
+	for _, name := range []string{c.AgentID, c.Hostname} {
+		for fields := range 4 {
+			input := map[string]any{"agent_id": name, "command": b.Command}
+			if fields&1 != 0 {
+				input["timeout_secs"] = b.TimeoutSecs
+			}
+			if fields&2 != 0 {
+				input["description"] = b.Description
+			}
+			if len(b.Env) > 0 {
+				input["env"] = b.Env
+			}
+			inputs = append(inputs, input)
+		}
+	}
+	return inputs
+}
+
+func endOf(c domain.Command) executed {
+	e := executed{
+		ExitCode: c.ExitCode, CommandID: c.ID, Status: c.Status, Hostname: c.Hostname,
+		StdoutBytes: c.Stdout.Bytes, StderrBytes: c.Stderr.Bytes, StdoutCut: c.Stdout.Cut(), StderrCut: c.Stderr.Cut(),
+	}
+	e.Stdout, e.StdoutBase64, e.StdoutEndBase64 = outputText(c.Stdout)
+	e.Stderr, e.StderrBase64, e.StderrEndBase64 = outputText(c.Stderr)
+	return e
+}
+
+// outputText gives an output as text that says where it is cut, and its bytes where they are no
+// text.
+func outputText(o domain.CommandOutput) (text string, head, tail []byte) {
+	cut := o.Cut()
+	if cut == 0 {
+		all := append(append([]byte(nil), o.Head...), o.Tail...)
+		if !utf8.Valid(all) {
+			head = all
+		}
+		return string(all), head, nil // what is no text is replaced as JSON is written
+	}
+	first, last := wholeLetters(o.Head, o.Tail)
+	if !utf8.Valid(first) || !utf8.Valid(last) {
+		head, tail = o.Head, o.Tail
+	}
+	return fmt.Sprintf("%s\n… %d bytes are left out here …\n%s", first, cut, last), head, tail
+}
+
+// wholeLetters leaves out the parts of letters that a cut between head and tail went through.
+func wholeLetters(head, tail []byte) (first, last []byte) {
+	for i := 1; i < utf8.UTFMax && i <= len(head); i++ {
+		if utf8.RuneStart(head[len(head)-i]) {
+			if !utf8.FullRune(head[len(head)-i:]) {
+				head = head[:len(head)-i]
+			}
+			break
+		}
+	}
+	for i := 0; i < utf8.UTFMax-1 && len(tail) > 0 && !utf8.RuneStart(tail[0]); i++ {
+		tail = tail[1:]
+	}
+	return head, tail
+}
