@@ -32,6 +32,8 @@ type CommandStore interface {
 	CommandByID(ctx context.Context, id string) (domain.Command, error)
 	// Commands lists the commands of an agent of a project, the newest first.
 	Commands(ctx context.Context, projectID, agentID string, page domain.Page) ([]domain.Command, error)
+	// AbandonedCommands lists open commands whose turns were canceled, and that can be, too.
+	AbandonedCommands(ctx context.Context, limit int) ([]domain.Command, error)
 	// KeepCommandKey gives the command that a person's idempotency key stands for: id, or an
 	// earlier one. For its errors see Engine.CommandKey.
 	KeepCommandKey(ctx context.Context, userID, key string, hash []byte, id string) (string, error)

@@ -96,8 +96,8 @@ func rejection(a domain.Action) string {
 	return text
 }
 
-// sweepCommandActions ends what waited for an approval in vain, and the actions of commands that
-// have ended.
+// sweepCommandActions ends what waited for an approval in vain, the commands of canceled turns,
+// and the actions of commands that have ended.
 func (e *Engine) sweepCommandActions(ctx context.Context) error {
 	if e.Commands == nil {
 		return nil
@@ -121,5 +121,20 @@ func (e *Engine) sweepCommandActions(ctx context.Context) error {
 			failure = errors.Join(failure, fmt.Errorf("reject command %s: %w", id, err))
 		}
 	}
-	return errors.Join(failure, e.Config.Actions.SettleActions(ctx))
+	return errors.Join(failure, e.cancelAbandoned(ctx), e.Config.Actions.SettleActions(ctx))
+}
+
+// cancelAbandoned cancels the commands of turns that were canceled: nobody waits for them.
+func (e *Engine) cancelAbandoned(ctx context.Context) error {
+	abandoned, err := e.Commands.AbandonedCommands(ctx, sweepLimit)
+	if err != nil {
+		return err
+	}
+	return each(abandoned, func(c domain.Command) error {
+		_, err := e.CancelCommand(ctx, c.ProjectID, c.ID, domain.Actor{Name: "the end of its turn"})
+		if domain.CodeOf(err) == domain.CodeConflict || domain.CodeOf(err) == domain.CodeNotFound {
+			return nil // it has ended meanwhile
+		}
+		return err
+	})
 }

@@ -103,8 +103,16 @@ func TestCommandsThatWaitInVain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	left := commandOrder("left")
+	left.TurnID = "canceled"
+	if _, err := e.StartCommand(context.Background(), left); err != nil {
+		t.Fatal(err)
+	}
 	if err := e.SweepCommandActions(context.Background()); err != nil {
 		t.Fatal(err)
+	}
+	if c, _ := f.commands.set("left", func(*domain.Command) {}); c.Status != domain.CommandCanceled || c.Error != "the end of its turn" {
+		t.Errorf("the command of a canceled turn is %s: %s", c.Status, c.Error)
 	}
 	for id, want := range map[string]string{"late": "nobody decided on it in time", "no": "it was rejected", "lost": "no approval was asked for"} {
 		if c, _ := f.commands.set(id, func(*domain.Command) {}); c.Status != domain.CommandRejected || !strings.Contains(c.Error, want) {

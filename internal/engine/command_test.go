@@ -103,6 +103,10 @@ func (f *fakeCommands) CancelCommand(_ context.Context, _, id, by string) (domai
 	})
 }
 
+func (f *fakeCommands) AbandonedCommands(context.Context, int) ([]domain.Command, error) {
+	return f.list(func(c domain.Command) bool { return c.TurnID == "canceled" && !c.Status.Over() && !c.CancelRequested }), nil
+}
+
 func (f *fakeCommands) LapseCommand(_ context.Context, id string) (domain.Command, error) {
 	return f.set(id, func(c *domain.Command) {
 		if delete(f.overdue, id); c.Status == domain.CommandQueued {

@@ -29,6 +29,13 @@ select c.id, coalesce(a.status, '') from commands c left join actions a on a.id 
 where c.status = 'pending' and (a.status in ('rejected', 'expired') or a.id is null and c.created_at < now() - @age::interval)
 order by c.created_at limit @limit`)
 
+	// An agent that can't cancel is not asked: its command ends by itself.
+	sqlAbandonedCommands = statement("list commands of canceled turns", `
+select`+openCommandColumns+` join turns t on t.id = c.turn_id join agents a on a.id = c.agent_id
+where c.ended_at is null and c.cancel_requested_at is null and t.cancel_requested_at is not null
+  and (c.status in ('pending', 'queued') or 'cancel' = any(a.capabilities))
+order by c.created_at limit @limit`)
+
 	// An action of a person ends with its command.
 	sqlSettleActions = statement("end the actions of commands that have ended", `
 update actions a set ended_at = c.ended_at, told_at = coalesce(a.told_at, now()),
@@ -75,6 +82,12 @@ func (s *Store) StrandedCommands(ctx context.Context, age time.Duration, limit i
 		return nil
 	})
 	return stranded, failed("list commands that wait in vain", err)
+}
+
+// AbandonedCommands lists open commands whose turns somebody has canceled, and that can be
+// canceled themselves, at most so many.
+func (s *Store) AbandonedCommands(ctx context.Context, limit int) ([]domain.Command, error) {
+	return s.commands(ctx, sqlAbandonedCommands, pgx.NamedArgs{"limit": limit})
 }
 
 // SettleActions ends the actions of persons whose commands have ended.

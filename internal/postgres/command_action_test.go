@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
@@ -129,6 +131,43 @@ func TestActionsOfPersons(t *testing.T) {
 	list, err := r.Actions(ctx, domain.ActionQuery{ProjectID: order.ProjectID, Tool: domain.ToolRunCommand})
 	if err != nil || len(list) != 5 {
 		t.Errorf("%d actions are listed, %v", len(list), err)
+	}
+}
+
+// The commands of a canceled turn are to be canceled, where that can be.
+func TestCommandsOfCanceledTurns(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, project, _ := shared(t, h.store)
+	ours, plain := h.join(project, "m1", whole...), h.join(project, "")
+	turn := create(t, h.store, request())
+	var want []string
+	for _, m := range []machine{ours, plain} {
+		for range 2 {
+			c := m.order()
+			h.exec(`update commands set turn_id = $1 where id = $2`, turn.ID, c.ID)
+			if want = append(want, c.ID); len(want)%2 == 1 {
+				m.deliver()
+			}
+		}
+	}
+	ids := func() (ids []string) {
+		list, err := h.store.AbandonedCommands(context.Background(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range list {
+			ids = append(ids, c.ID)
+		}
+		return ids
+	}
+	if got := ids(); len(got) != 0 {
+		t.Errorf("of a turn that goes on: %v", got)
+	}
+	h.exec(`update turns set cancel_requested_at = now() where id = $1`, turn.ID)
+	// All but the one that a plain agent was sent.
+	if diff := cmp.Diff([]string{want[0], want[1], want[3]}, ids()); diff != "" {
+		t.Errorf("of a canceled turn (-want +got):\n%s", diff)
 	}
 }
 

@@ -64,7 +64,7 @@ func (o options) scan(program string, words []word, globs bool) (rest []word, re
 		case !w.option():
 			rest = append(rest, w)
 			continue
-		case !w.fixed:
+		case !w.fixed && !w.named():
 			return nil, program + ": it can't be told which option " + w.text + " is"
 		}
 		more, reason := o.option(program, w.text, words[i+1:])
@@ -74,6 +74,13 @@ func (o options) scan(program string, words []word, globs bool) (rest []word, re
 		i += more
 	}
 	return rest, ""
+}
+
+// named reports whether a word that is not known in full is sure to be one long option, or several
+// times that one: its name stands before what is not known.
+func (w word) named() bool {
+	name, _, assigned := strings.Cut(w.text, "=")
+	return assigned && !w.shaped && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, "*?[/~")
 }
 
 // option judges one word of options, and gives how many words behind it are its value.
