@@ -53,6 +53,7 @@ type (
 		Status      string          `json:"status"`
 		Preview     string          `json:"preview"`
 		Description string          `json:"description,omitempty"`
+		Hostname    string          `json:"hostname,omitempty"` // of the machine that it is about
 	}
 )
 
@@ -89,7 +90,7 @@ func stepOf(e domain.ChainEntry) any {
 	case domain.ChainAction:
 		return actionStepOf(e, input)
 	}
-	return callStep{e.Type, e.ID, e.Name, input, e.Status, e.Preview, e.Description}
+	return callStep{e.Type, e.ID, e.Name, input, e.Status, e.Preview, e.Description, e.Hostname}
 }
 
 // attachment answers GET …/messages/:mid/attachments/:n with the file's bytes. What a browser

@@ -15,6 +15,7 @@ type actionStep struct {
 	Name          string          `json:"name"`
 	Input         json.RawMessage `json:"input"`
 	Description   string          `json:"description"`
+	Hostname      string          `json:"hostname,omitempty"` // of the machine that it is about
 	Status        string          `json:"status"`
 	Steps         []string        `json:"steps"`
 	ResultText    string          `json:"result_text"`
@@ -31,7 +32,7 @@ type actionStep struct {
 
 func actionStepOf(e domain.ChainEntry, input json.RawMessage) actionStep {
 	step := actionStep{
-		Type: e.Type, ID: e.ID, Name: e.Name, Input: input, Description: e.Description, Status: e.Status, Steps: e.Steps, ResultText: e.ResultText,
+		Type: e.Type, ID: e.ID, Name: e.Name, Input: input, Description: e.Description, Hostname: e.Hostname, Status: e.Status, Steps: e.Steps, ResultText: e.ResultText,
 	}
 	if a := e.Action; a != nil {
 		step.CallID, step.Nonce, step.Hash, step.ExpiresAt = a.CallID, a.Nonce, a.Hash, &a.ExpiresAt
