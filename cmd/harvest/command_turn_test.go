@@ -26,21 +26,21 @@ const twoCommands = `{"scenes": [
 	{"text": "So be it."}
 ]}`
 
-// plainAgent is a machine whose agent speaks the plain wire: it says of each command that it ran.
-type plainAgent struct {
+// wiredAgent is a machine whose agent speaks the plain wire: it says of each command that it ran.
+type wiredAgent struct {
 	id  string
 	mu  sync.Mutex
 	ran []string
 }
 
-func (a *plainAgent) commands() []string {
+func (a *wiredAgent) commands() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.ran)
 }
 
 // plug lets a machine join a project, and keeps it connected until the test ends.
-func (r *rig) plug(t *testing.T, project string) *plainAgent {
+func (r *rig) plug(t *testing.T, project string) *wiredAgent {
 	t.Helper()
 	_, install := domain.NewMachineToken(domain.InstallTokenPrefix)
 	token, permanent := domain.NewMachineToken(domain.AgentTokenPrefix)
@@ -52,7 +52,7 @@ func (r *rig) plug(t *testing.T, project string) *plainAgent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &plainAgent{id: joined.ID}
+	a := &wiredAgent{id: joined.ID}
 	ctx, unplug := context.WithCancel(context.Background())
 	gone := make(chan struct{})
 	go func() {
@@ -67,7 +67,7 @@ func (r *rig) plug(t *testing.T, project string) *plainAgent {
 }
 
 // work follows the agent's stream and answers what comes by it, until ctx ends.
-func (a *plainAgent) work(ctx context.Context, base, token string) {
+func (a *wiredAgent) work(ctx context.Context, base, token string) {
 	apart := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	send := func(method, path, body string) *http.Response {
 		req, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
@@ -99,7 +99,7 @@ func (a *plainAgent) work(ctx context.Context, base, token string) {
 }
 
 // newFleet is an office without artifacts whose model has a machine.
-func newFleet(t *testing.T) (*office, *plainAgent) {
+func newFleet(t *testing.T) (*office, *wiredAgent) {
 	t.Helper()
 	o := &office{rig: newRig(t, twoCommands, scriptedModel)}
 	group, err := o.store.CreateGroup(t.Context(), "fleet-"+domain.NewID(), "")
