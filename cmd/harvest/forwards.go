@@ -59,7 +59,10 @@ func (p *program) addForwardCommand() *cobra.Command {
 		if err == nil {
 			_, err = fmt.Fprintln(p.out, domain.Visible(made.URL))
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return p.did("people of the project %s reach it there in a browser in which they are signed in", a.ProjectName)
 	})
 	c.Flags().StringVar(&name, "name", "", "name of the port, a part of its address: lower-case letters, digits and hyphens")
 	_ = c.MarkFlagRequired("name") // it is there

@@ -21,12 +21,17 @@ const (
 	exitNotRun   = 125 // it never ran
 )
 
+// runFlags are what harvest run is given beside the machine and the command.
+type runFlags struct {
+	order         client.CommandOrder
+	project       string
+	timeout, wait time.Duration
+	env           []string
+	asJSON, raw   bool
+}
+
 func (p *program) runCommand() *cobra.Command {
-	var order client.CommandOrder
-	var project string
-	var timeout, wait time.Duration
-	var env []string
-	var asJSON, raw bool
+	var f runFlags
 	c := &cobra.Command{
 		Use:   "run MACHINE [flags] -- COMMAND…",
 		Short: "Run a command on a machine, and show its output as it comes",
@@ -48,42 +53,52 @@ never shows them.`,
   harvest run web1 -- 'df -h | sort -k5 | tail -3'
   harvest run web1 --timeout 5m --env TOKEN=secret://DEPLOY_TOKEN -- ./deploy.sh
   harvest run web1 --detach --timeout 5m -- apt-get -y upgrade`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usageError{errors.New("name a machine, and the command: harvest run MACHINE -- COMMAND")}
-			}
-			return nil
-		},
-	}
-	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		order.Command = commandLine(args[1:])
-		order.TimeoutSecs, order.WaitSecs = wholeSeconds(timeout), wholeSeconds(wait)
-		if order.Env, err = variables(env); err != nil {
-			return err
-		}
-		err = p.withClient(func(api *client.Client) error {
-			agent, err := agentNamed(c.Context(), api, project, args[0])
-			if err != nil {
+		Args: arguments(2, -1, "name a machine, and the command: harvest run MACHINE -- COMMAND"),
+		RunE: func(c *cobra.Command, args []string) error {
+			f.order.Command = commandLine(args[1:])
+			if err := f.read(); err != nil {
 				return err
 			}
-			return p.runOn(c.Context(), api, agent, order, asJSON, raw)
-		})
-		return runFault(c.Context(), err)
+			err := p.withClient(func(api *client.Client) error {
+				agent, err := agentNamed(c.Context(), api, f.project, args[0])
+				if err != nil {
+					return err
+				}
+				return p.runOn(c.Context(), api, agent, f)
+			})
+			return runFault(c.Context(), err)
+		},
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; flags of the command itself go behind --: harvest run MACHINE -- COMMAND", err)}
 	})
-	agentProjectFlag(c, &project)
-	flags := c.Flags()
-	flags.DurationVar(&timeout, "timeout", 0, "how long it may run, at most 5m (default 30s)")
-	flags.DurationVar(&wait, "wait", 0, "how long it waits for its machine to connect, at most 24h (default 1m)")
-	flags.StringArrayVar(&env, "env", nil, "variable of its environment, as NAME=secret://SECRET (may be repeated)")
-	flags.StringVar(&order.Description, "description", "", "what it is for, for those who look at the log or approve it")
-	flags.BoolVar(&order.Detach, "detach", false, "print its id, and don't wait for it")
-	flags.BoolVar(&raw, "raw", false, "write its output as it is to a terminal too, where it could do harm")
-	flags.BoolVar(&asJSON, "json", false, "print the command as JSON when it has ended, as the API gives it")
-	exclusive(c, "detach", "json")
+	f.add(c)
 	return c
+}
+
+func (f *runFlags) add(c *cobra.Command) {
+	agentProjectFlag(c, &f.project)
+	flags := c.Flags()
+	flags.DurationVar(&f.timeout, "timeout", 0, "how long it may run, at most 5m (default 30s)")
+	flags.DurationVar(&f.wait, "wait", 0, "how long it waits for its machine to connect, at most 24h (default 1m)")
+	flags.StringArrayVar(&f.env, "env", nil, "variable of its environment, as NAME=secret://SECRET (may be repeated)")
+	flags.StringVar(&f.order.Description, "description", "", "what it is for, for those who look at the log or approve it")
+	flags.BoolVar(&f.order.Detach, "detach", false, "print its id, and don't wait for it")
+	flags.BoolVar(&f.raw, "raw", false, "write its output as it is to a terminal too, where it could do harm")
+	flags.BoolVar(&f.asJSON, "json", false, "print the command as JSON when it has ended, as the API gives it")
+	exclusive(c, "detach", "json")
+}
+
+// read completes the order.
+func (f *runFlags) read() (err error) {
+	for flag, times := range map[string][2]time.Duration{"timeout": {f.timeout, domain.MaxCommandTimeout}, "wait": {f.wait, domain.MaxCommandWait}} {
+		if times[0] < 0 || times[0] > times[1] {
+			return usageError{fmt.Errorf("--%s %s: give a time of at most %s", flag, times[0], times[1])}
+		}
+	}
+	f.order.TimeoutSecs, f.order.WaitSecs = wholeSeconds(f.timeout), wholeSeconds(f.wait)
+	f.order.Env, err = variables(f.env)
+	return err
 }
 
 // runFault makes an error that is no command's own end one with an exit code of its own.
@@ -97,9 +112,8 @@ func runFault(ctx context.Context, err error) error {
 }
 
 // runOn orders a command, and follows it.
-func (p *program) runOn(ctx context.Context, api *client.Client, a client.Agent, order client.CommandOrder, asJSON, raw bool) error {
-	detached := order.Detach
-	made, err := api.RunCommand(ctx, a, order, domain.NewID())
+func (p *program) runOn(ctx context.Context, api *client.Client, a client.Agent, f runFlags) error {
+	made, err := api.RunCommand(ctx, a, f.order, domain.NewID())
 	if err != nil {
 		return err
 	}
@@ -109,12 +123,12 @@ func (p *program) runOn(ctx context.Context, api *client.Client, a client.Agent,
 	case !a.Online:
 		fmt.Fprintf(p.errs, "harvest: %s is not connected; the command waits for it\n", domain.Visible(a.Hostname))
 	}
-	if detached {
+	if f.order.Detach {
 		fmt.Fprintln(p.out, made.CommandID)
 		return p.did("follow it with: harvest agents logs %s", made.CommandID)
 	}
 	x := client.Command{ID: made.CommandID, ProjectID: a.ProjectID, AgentID: a.ID, Hostname: a.Hostname}
-	return p.followRun(ctx, api, x, asJSON, raw)
+	return p.followRun(ctx, api, x, f.asJSON, f.raw)
 }
 
 // plainWord is what bash takes as it stands.

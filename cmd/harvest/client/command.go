@@ -30,20 +30,30 @@ type Ordered struct {
 
 // Command is a command on a machine, as it stands.
 type Command struct {
-	ID          string               `json:"id"`
-	ProjectID   string               `json:"project_id"`
-	AgentID     string               `json:"agent_id"`
-	Hostname    string               `json:"hostname"`
-	Command     string               `json:"command"`
-	Description string               `json:"description"`
-	Status      domain.CommandStatus `json:"status"`
-	ExitCode    *int                 `json:"exit_code"`
-	Error       string               `json:"error"`
-	UserID      string               `json:"user_id"`
-	TurnID      string               `json:"turn_id"`
-	CreatedAt   time.Time            `json:"created_at"`
-	StartedAt   *time.Time           `json:"started_at"`
-	EndedAt     *time.Time           `json:"ended_at"`
+	ID              string               `json:"id"`
+	ProjectID       string               `json:"project_id"`
+	AgentID         string               `json:"agent_id"`
+	Hostname        string               `json:"hostname"`
+	Command         string               `json:"command"`
+	Description     string               `json:"description"`
+	Env             map[string]string    `json:"env,omitempty"` // handles of secrets
+	Status          domain.CommandStatus `json:"status"`
+	ExitCode        *int                 `json:"exit_code"`
+	Error           string               `json:"error"`
+	UserID          string               `json:"user_id"`
+	TurnID          string               `json:"turn_id"` // "" for a person's own
+	CallID          string               `json:"call_id"`
+	TimeoutSecs     int                  `json:"timeout_secs"`
+	CancelRequested bool                 `json:"cancel_requested"`
+	Swept           int                  `json:"swept"` // processes that it left behind, which were ended
+	StdoutBytes     int64                `json:"stdout_bytes"`
+	StderrBytes     int64                `json:"stderr_bytes"`
+	CreatedAt       time.Time            `json:"created_at"`
+	DeliverBy       time.Time            `json:"deliver_by"`
+	DeliveredAt     *time.Time           `json:"delivered_at"`
+	StartedAt       *time.Time           `json:"started_at"`
+	ResultBy        *time.Time           `json:"result_by"`
+	EndedAt         *time.Time           `json:"ended_at"`
 }
 
 // RunCommand orders a command, and answers before it ends. key is the idempotency key: the same
