@@ -21,6 +21,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/library"
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/llm/scripted"
+	"github.com/harvest-engine/harvest/internal/lxd"
 	"github.com/harvest-engine/harvest/internal/obs"
 	"github.com/harvest-engine/harvest/internal/peers"
 	"github.com/harvest-engine/harvest/internal/postgres"
@@ -41,6 +42,7 @@ type nodeOrder struct {
 	API                      string // address to listen at; "" for no API
 	Buffers                  int    // bytes that the kernel holds of what a client has not taken; 0: as many as it likes
 	Owner                    string
+	LXD, LXDToken            string // the address of an LXD server, and a token of it; "" for none
 	Doomed                   string // id of the artifact that the model deletes when it is asked to
 }
 
@@ -51,6 +53,7 @@ type node struct {
 	client sdkclient.Client
 	log    zerolog.Logger
 	queues workflows.Queues
+	door   *lxd.Door // nil: there is no LXD server
 }
 
 func (o *nodeOrder) open(ctx context.Context, log zerolog.Logger) (*node, error) {
@@ -68,6 +71,12 @@ func (o *nodeOrder) open(ctx context.Context, log zerolog.Logger) (*node, error)
 	}
 	n.store = postgres.NewStore(n.pool)
 	go func() { _ = n.store.Serve(ctx) }() // until the process ends
+	if o.LXD != "" {
+		n.door = lxd.NewDoor(lxd.Config{
+			Endpoint: o.LXD, TrustToken: o.LXDToken, Project: "harvest", Store: n.store, Log: log, Pause: 20 * time.Millisecond,
+		})
+		go n.door.Run(ctx) // until the process ends
+	}
 	n.client, err = worker.Dial(ctx, worker.Connection{
 		Address: o.Temporal, Namespace: o.Namespace, Codec: codec, Log: obs.TemporalLogger(log),
 	})
@@ -75,7 +84,12 @@ func (o *nodeOrder) open(ctx context.Context, log zerolog.Logger) (*node, error)
 }
 
 func (n *node) engine(ctx context.Context, o *nodeOrder) (*engine.Engine, error) {
+	var containers engine.Containers
+	if n.door != nil {
+		containers = n.containers()
+	}
 	return engine.New(ctx, engine.Config{
+		Agents: n.store, Provisions: n.store, Containers: containers,
 		Temporal: n.client, Namespace: o.Namespace, Turns: n.store, Actions: n.store, Projects: n.store, Ingests: n.store, Events: n.store, Queues: n.queues,
 		Repositories: noRepositories{}, House: n.store, Owner: o.Owner, Log: n.log,
 	})
@@ -118,12 +132,19 @@ func (n *node) work(o *nodeOrder) (*worker.Worker, error) {
 		Turn:  &activities.Turn{Store: n.store, Sources: code{}, Symbols: code{}},
 		Model: &activities.Model{Store: n.store, Models: chain, Tools: box},
 		Tool:  &activities.Tool{Store: n.store, Tools: box}, Action: &activities.Action{Store: n.store, Tools: box},
+		Provision: n.provisioning(),
 		Afterword: &activities.Afterword{Store: n.store, Models: chain, Budgets: activities.Budgets{PerDay: 1000}},
 	}})
 	if err != nil {
 		return nil, err
 	}
 	return w, w.Start()
+}
+
+// vault keeps secrets by a key that all processes have.
+func (n *node) vault() (*secrets.Vault, error) {
+	sealer, err := secrets.NewSealer([]secrets.Key{{ID: "k1", Secret: make([]byte, 32)}})
+	return secrets.New(n.store, sealer, n.store), err
 }
 
 // serve serves the API; stop ends that as a command does that is told to stop.
@@ -133,11 +154,10 @@ func (n *node) serve(ctx context.Context, o *nodeOrder) (stop func(), err error)
 		return nil, err
 	}
 	go func() { _ = e.Run(ctx) }() // until the process ends
-	sealer, err := secrets.NewSealer([]secrets.Key{{ID: "k1", Secret: make([]byte, 32)}})
+	vault, err := n.vault()
 	if err != nil {
 		return nil, err
 	}
-	vault := secrets.New(n.store, sealer, n.store)
 	hub := agenthub.New(agenthub.Config{Store: n.store, Secrets: vault, ProcessID: domain.NewID(), Log: n.log})
 	server, err := api.New(api.Config{
 		Agents: n.store, AgentHub: hub, Machines: e, Forwards: n.store, Sessions: peers.New(peers.Config{Store: n.store, Local: hub, Log: n.log}),

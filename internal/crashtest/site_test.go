@@ -296,6 +296,12 @@ func (s *site) recorded(workflow, workflowID, name string) *historypb.History {
 	if err := s.client.GetWorkflow(ctx, workflowID, "").Get(ctx, nil); err != nil {
 		s.t.Fatal(err)
 	}
+	return s.keep(ctx, workflow, workflowID, name)
+}
+
+// keep reads the history of a workflow that is closed, and records it where that is asked for.
+func (s *site) keep(ctx context.Context, workflow, workflowID, name string) *historypb.History {
+	s.t.Helper()
 	history := &historypb.History{}
 	pages := s.client.GetWorkflowHistory(ctx, workflowID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for pages.HasNext() {

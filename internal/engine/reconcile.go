@@ -71,8 +71,11 @@ func (r *reconciler) commands(ctx context.Context) error {
 func (e *Engine) Reconcile(ctx context.Context) error {
 	r := reconciler{engine: e}
 	for {
-		if err := r.page(ctx); err != nil || r.turn == "" && r.ingest == "" && r.command == "" {
+		if err := r.page(ctx); err != nil {
 			return err
+		}
+		if r.turn == "" && r.ingest == "" && r.command == "" {
+			return e.reconcileProvisions(ctx)
 		}
 	}
 }

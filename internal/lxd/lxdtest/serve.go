@@ -1,0 +1,191 @@
+package lxdtest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// serve answers the API of LXD, as far as it is used.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")[1:]
+	fingerprint, trusted := s.trusts(r)
+	if len(path) == 0 {
+		auth := "untrusted"
+		if trusted {
+			auth = "trusted"
+		}
+		answer(w, map[string]any{"auth": auth, "environment": map[string]string{"server_version": "fake"}})
+		return
+	}
+	if path[0] == "certificates" && r.Method == http.MethodPost {
+		s.join(w, r, fingerprint)
+		return
+	}
+	if !trusted {
+		refuse(w, http.StatusForbidden, "not authorized")
+		return
+	}
+	name := ""
+	if len(path) > 1 {
+		name = path[1]
+	}
+	switch {
+	case path[0] == "operations":
+		s.serveOperation(w, r, path)
+	case path[0] == "networks":
+		s.serveNetwork(w, r, name)
+	case path[0] == "instances":
+		s.serveInstance(w, r, path)
+	case path[0] == "profiles":
+		answer(w, map[string]any{"name": name, "devices": map[string]any{"root": map[string]string{"type": "disk", "path": "/"}}})
+	case path[0] == "images":
+		answer(w, map[string]string{"name": path[2], "target": "0123"})
+	case path[0] == "projects" && r.Method == http.MethodPost:
+		var p struct{ Name string }
+		s.decode(r, &p)
+		s.mu.Lock()
+		s.projects[p.Name] = true
+		s.mu.Unlock()
+		answer(w, nil)
+	case path[0] == "projects" && s.hasProject(name):
+		answer(w, map[string]string{"name": name})
+	default:
+		refuse(w, http.StatusNotFound, "not found")
+	}
+}
+
+func (s *Server) hasProject(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.projects[name]
+}
+
+func (s *Server) decode(r *http.Request, into any) { _ = json.NewDecoder(r.Body).Decode(into) }
+
+// join trusts a certificate whose owner gives a token, once.
+func (s *Server) join(w http.ResponseWriter, r *http.Request, fingerprint string) {
+	if _, on := s.reach(w, r, Join); !on {
+		return
+	}
+	var body struct{ Password string }
+	s.decode(r, &body)
+	raw, _ := base64.StdEncoding.DecodeString(body.Password)
+	var token struct{ Secret string }
+	_ = json.Unmarshal(raw, &token)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.secrets[token.Secret] {
+		refuse(w, http.StatusForbidden, "not authorized")
+		return
+	}
+	delete(s.secrets, token.Secret)
+	s.trusted[fingerprint] = true
+	answer(w, nil)
+}
+
+func (s *Server) serveNetwork(w http.ResponseWriter, r *http.Request, name string) {
+	if r.Method == http.MethodPost {
+		if _, on := s.reach(w, r, Network); !on {
+			return
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, there := s.networks[name]
+	switch {
+	case r.Method == http.MethodPost:
+		n := &network{}
+		s.decode(r, n)
+		if s.networks[n.Name] != nil {
+			refuse(w, http.StatusBadRequest, "The network already exists")
+			return
+		}
+		s.networks[n.Name] = n
+		answer(w, nil)
+	case name == "":
+		list := []network{}
+		for _, n := range s.networks {
+			list = append(list, *n)
+		}
+		answer(w, list)
+	case !there:
+		refuse(w, http.StatusNotFound, "Network not found")
+	case r.Method == http.MethodDelete:
+		delete(s.networks, name)
+		answer(w, nil)
+	default:
+		answer(w, found)
+	}
+}
+
+func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request, path []string) {
+	switch {
+	case len(path) == 1 && r.Method == http.MethodPost:
+		s.createInstance(w, r)
+	case len(path) == 1:
+		answer(w, s.Containers())
+	case len(path) == 2 && r.Method == http.MethodDelete:
+		s.operate(w, r, Delete, path[1], func() { delete(s.containers, path[1]) })
+	case len(path) == 2:
+		s.lookAt(w, r, path[1])
+	case path[2] == "state":
+		var change struct{ Action string }
+		s.decode(r, &change)
+		step, status := Start, "Running"
+		if change.Action == "stop" {
+			step, status = Stop, "Stopped"
+		}
+		s.operate(w, r, step, path[1], func() {
+			if c := s.containers[path[1]]; c != nil {
+				c.Status = status
+			}
+		})
+	case path[2] == "exec":
+		s.exec(w, r, path[1])
+	}
+}
+
+func (s *Server) lookAt(w http.ResponseWriter, r *http.Request, name string) {
+	f, on := s.reach(w, r, Look)
+	if !on {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, there := s.containers[name]
+	if !there {
+		refuse(w, http.StatusNotFound, "Instance not found")
+		return
+	}
+	shown := *c
+	if f.Lies != "" {
+		shown.Status = f.Lies
+	}
+	answer(w, shown)
+}
+
+// createInstance makes a container. It is listed from the beginning on, and is gone again where
+// that fails.
+func (s *Server) createInstance(w http.ResponseWriter, r *http.Request) {
+	var n struct {
+		Name   string
+		Config map[string]string
+	}
+	s.decode(r, &n)
+	f, on := s.reach(w, r, Create)
+	if !on {
+		return
+	}
+	s.mu.Lock()
+	if s.containers[n.Name] != nil {
+		s.mu.Unlock()
+		refuse(w, http.StatusBadRequest, "Instance \""+n.Name+"\" already exists")
+		return
+	}
+	s.containers[n.Name] = &Container{Name: n.Name, Status: "Stopped", Config: n.Config, Created: time.Now()}
+	s.mu.Unlock()
+	s.begin(w, f, n.Name, func() {}, func() { delete(s.containers, n.Name) })
+}
