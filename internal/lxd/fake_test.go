@@ -1,0 +1,113 @@
+package lxd_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/lxd"
+	"github.com/harvest-engine/harvest/internal/lxd/lxdtest"
+)
+
+// joined gives a fake that trusts the client that comes with it.
+func joined(t *testing.T) (*lxdtest.Server, *lxd.Client) {
+	t.Helper()
+	fake := lxdtest.New(t)
+	identity, err := lxd.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := lxd.NewClient(lxd.ClientConfig{
+		Endpoint: fake.Endpoint, Certificate: identity.Certificate, Key: identity.Key, Trust: lxd.Trust{Insecure: true}, Limit: 500 * time.Millisecond,
+	})
+	if err == nil {
+		err = client.CreateCertificate(t.Context(), "harvest", fake.Token())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return fake, client
+}
+
+func TestErrorsCarryWhatLXDSays(t *testing.T) {
+	t.Parallel()
+	fake, client := joined(t)
+	for _, c := range []struct {
+		fault lxdtest.Fault
+		code  domain.Code
+		text  string
+	}{
+		{lxdtest.Fault{Status: 500, Text: "disk on fire"}, domain.CodeUpstream, "LXD could not find the container web: disk on fire (500)"},
+		{lxdtest.Fault{Status: 403, Text: "not authorized"}, domain.CodeUpstream, "not authorized (403)"},
+		{lxdtest.Fault{Status: 503, Text: "it starts"}, domain.CodeUnavailable, "it starts (503)"},
+		{lxdtest.Fault{}, domain.CodeNotFound, "Instance not found (404)"},
+		{lxdtest.Fault{Drops: true}, domain.CodeUnavailable, "LXD could not find the container web: "},
+		{lxdtest.Fault{Blocks: true}, domain.CodeUnavailable, "it did not answer in time"},
+	} {
+		fake.Set(lxdtest.Look, c.fault)
+		_, err := client.GetInstance(t.Context(), "web")
+		if domain.CodeOf(err) != c.code || !strings.Contains(domain.PublicMessage(err), c.text) {
+			t.Errorf("%+v gives %s %v", c.fault, domain.CodeOf(err), err)
+		}
+	}
+	fake.Clear(lxdtest.Look)
+	ended, stop := context.WithCancelCause(t.Context())
+	stop(errors.New("nobody waits"))
+	if _, err := client.GetInstance(ended, "web"); err == nil || !strings.Contains(err.Error(), "nobody waits") {
+		t.Errorf("a call that nobody waits for: %v", err)
+	}
+}
+
+// An operation that nobody waits for any more is stopped; one that fails tells why.
+func TestOperationsEnd(t *testing.T) {
+	t.Parallel()
+	fake, client := joined(t)
+	fake.Set(lxdtest.Create, lxdtest.Fault{Hangs: true})
+	op, err := client.CreateInstance(t.Context(), lxd.NewInstance{Name: "web"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, stop := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, domain.Errorf(domain.CodeUpstream, "it took too long"))
+	defer stop()
+	if _, err := op.Wait(short); domain.PublicMessage(err) != "it took too long" {
+		t.Errorf("an operation that hangs: %v", err)
+	}
+	if left := fake.Containers(); len(left) != 0 {
+		t.Errorf("it was not canceled: %+v", left)
+	}
+	if err := op.Cancel(t.Context()); err == nil {
+		t.Error("an operation that has ended was canceled")
+	}
+	fake.Set(lxdtest.Create, lxdtest.Fault{Fails: true, Text: "no such image"})
+	op, err = client.CreateInstance(t.Context(), lxd.NewInstance{Name: "web"})
+	if err == nil {
+		_, err = op.Wait(t.Context())
+	}
+	if domain.CodeOf(err) != domain.CodeUpstream || domain.PublicMessage(err) != "LXD could not create the container web: no such image (400)" {
+		t.Errorf("an operation that fails: %v", err)
+	}
+	if _, err := client.GetOperation("lost").Wait(t.Context()); domain.CodeOf(err) != domain.CodeUnavailable {
+		t.Errorf("an operation that the server lost: %v", err)
+	}
+}
+
+// A server that refuses for a while, or is not there, is joined when it can be.
+func TestDoorTriesAgain(t *testing.T) {
+	t.Parallel()
+	fake := lxdtest.New(t)
+	fake.Set(lxdtest.Join, lxdtest.Fault{Status: 500, Text: "the database is locked"})
+	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
+	stays(t, door, "the database is locked")
+	if _, err := door.Server(); domain.CodeOf(err) != domain.CodeUnavailable {
+		t.Errorf("no server: %v", err)
+	}
+	fake.Clear(lxdtest.Join)
+	eventually(t, "joined after all", door.Open)
+	nowhere := opened(t, lxd.Config{Endpoint: "https://127.0.0.1:1", TrustToken: fake.Token()})
+	stays(t, nowhere, "LXD can't be used: ")
+	stays(t, opened(t, lxd.Config{Endpoint: fake.Endpoint, ClientCert: "x", ClientKey: "y"}), "[lxd] client_cert and client_key are not a certificate")
+}
