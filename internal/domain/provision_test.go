@@ -12,13 +12,13 @@ func TestInstanceName(t *testing.T) {
 	t.Parallel()
 	const id = "01a22de0-e952-7eec-8fcd-6807b1f61ef4"
 	for name, want := range map[string]string{
-		"web":                                 "web-b1f61ef4",
-		"Web Server!":                         "web-server-b1f61ef4",
-		"  --9 lives_of.a CAT--":              "lives-of-a-cat-b1f61ef4",
-		"Größe":                               "gr-e-b1f61ef4",
-		"数据库":                                 "agent-b1f61ef4",
-		"42":                                  "agent-b1f61ef4",
-		"":                                    "agent-b1f61ef4",
+		"web":                                  "web-b1f61ef4",
+		"Web Server!":                          "web-server-b1f61ef4",
+		"  --9 lives_of.a CAT--":               "lives-of-a-cat-b1f61ef4",
+		"Größe":                                "gr-e-b1f61ef4",
+		"数据库":                                  "agent-b1f61ef4",
+		"42":                                   "agent-b1f61ef4",
+		"":                                     "agent-b1f61ef4",
 		"a-" + strings.Repeat("very-long", 20): "a-very-longvery-longvery-longvery-longve-b1f61ef4",
 	} {
 		if got := domain.InstanceName(name, id); got != want {
