@@ -162,6 +162,12 @@ func TestPeopleRunCommands(t *testing.T) {
 	o, box := newFleet(t)
 	under := "/projects/" + o.project.ID + "/agents/" + box.id
 	o.ada.wants(t, 200, `"stdout":"ran touch one","stderr":"","exit_code":0`, "POST", under+"/execute", `{"command":"touch one"}`)
+	h := home{dir: t.TempDir()}
+	run := h.program(t.Context(), "run", "box", "--", "touch zero")
+	run.Env = append(run.Env, urlVariable+"="+o.base, tokenVariable+"="+o.ada.key, "HOME="+h.dir, "XDG_CONFIG_HOME="+h.dir)
+	if out, err := run.Output(); err != nil || string(out) != "ran touch zero" {
+		t.Errorf("harvest run says %q, %v", out, err)
+	}
 	o.settle(t, domain.ApproveOthers)
 	propose := func(command string) domain.Action {
 		t.Helper()
@@ -191,7 +197,7 @@ func TestPeopleRunCommands(t *testing.T) {
 			t.Errorf("%s ends with %s", id, last)
 		}
 	}
-	if ran := box.commands(); !slices.Equal(ran, []string{"touch one", "touch two"}) {
+	if ran := box.commands(); !slices.Equal(ran, []string{"touch one", "touch zero", "touch two"}) {
 		t.Errorf("ran %q", ran)
 	}
 	for id, want := range map[string]domain.ActionStatus{yes.ID: domain.ActionApplied, no.ID: domain.ActionRejected} {
