@@ -51,11 +51,6 @@ func TestJoinsKeepsItsTokenAndRunsCommands(t *testing.T) {
 	if query.Get("hostname") != host || len(query.Get("machine")) != 32 || query.Get("capabilities") != "ack,bytes,batch,cancel,env" {
 		t.Errorf("it said of itself: %v", query)
 	}
-	for _, p := range s.posts {
-		if p.Path != "/agent/results" {
-			t.Errorf("a short command posted to %s: %s", p.Path, p.Body)
-		}
-	}
 }
 
 func TestConnectsAgainWithThePermanentTokenAndTheSameMachine(t *testing.T) {
@@ -132,6 +127,11 @@ func TestRoundTripIsShort(t *testing.T) {
 		s.result(id)
 		best = min(best, time.Since(began))
 		t.Logf("%s", time.Since(began))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if posts := len(s.posts); posts >= 40 {
+		t.Errorf("20 short commands took %d posts: none posted its result alone", posts)
 	}
 	// Other tests share the machine, so the bound is far from what a quiet one does.
 	if best > 100*time.Millisecond {

@@ -82,10 +82,11 @@ func leftovers(id string) []procs.Process {
 }
 
 // strays gives the children of this process that are none of its shims. It adopts what loses
-// its parent, and shims adopt themselves, so these are of shims that were killed.
+// its parent, and shims adopt themselves, so these are of shims that were killed. Where it is
+// the first process of a container, that inherits from everybody, they may be anybody's.
 func strays(all []procs.Process) []procs.Process {
 	own, err := os.Stat("/proc/self/exe")
-	if err != nil {
+	if err != nil || os.Getpid() == 1 {
 		return nil
 	}
 	var strays []procs.Process

@@ -175,11 +175,9 @@ func openRecord(path string) (record *Record, held bool, err error) {
 	return record, !free, nil
 }
 
-// Free takes the lock of a record where no shim has it any more, and reports whether.
-func (r *Record) Free() bool {
-	free, err := r.lock()
-	return err == nil && free
-}
+// Free takes the lock of a record where no shim has it any more, and reports whether. The
+// error says that it can't be known, as of a record that was closed.
+func (r *Record) Free() (bool, error) { return r.lock() }
 
 // Bury forgets a command but for its id and how it ended, once the server has its result.
 func (j *Journal) Bury(id string, ending Ending, record *Record) error {

@@ -255,13 +255,13 @@ func TestEntriesAreThereAgainInTheirOrder(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(folder, "commands", "half.record")); err == nil {
 		t.Error("a record that was never whole stays")
 	}
-	if entries[4].Record.Free() {
+	if free, err := entries[4].Record.Free(); free || err != nil {
 		t.Error("a record is free that somebody has")
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !entries[4].Record.Free() {
+	if free, err := entries[4].Record.Free(); !free || err != nil {
 		t.Error("a record is not free that nobody has")
 	}
 }

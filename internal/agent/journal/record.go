@@ -68,8 +68,14 @@ func (r *Record) Close() error { return r.file.Close() }
 
 // lock takes the lock, and reports whether nobody had it.
 func (r *Record) lock() (bool, error) {
-	err := unix.Flock(int(r.file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	raw, err := r.file.SyscallConn()
+	if err != nil {
+		return false, err
+	}
+	var failed error
+	// Not by Fd: the file may be closed meanwhile, and its number be another file's.
+	err = raw.Control(func(fd uintptr) { failed = unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB) })
+	if err = errors.Join(err, failed); errors.Is(err, unix.EWOULDBLOCK) {
 		return false, nil
 	}
 	return err == nil, err

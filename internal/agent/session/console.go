@@ -75,7 +75,7 @@ func (h *Host) Console(ctx context.Context, id string, cols, rows int) {
 // finish waits until all is shown of a shell that has ended. That comes at once but where a
 // process that did not descend from it has the terminal.
 func (t *terminal) finish(shown <-chan struct{}) {
-	last := time.AfterFunc(time.Second, func() { _ = t.master.SetReadDeadline(time.Now()) })
+	last := time.AfterFunc(goodbyeFor, func() { _ = t.master.SetReadDeadline(time.Now()) })
 	defer last.Stop()
 	<-shown
 }

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -58,7 +59,7 @@ func (r *run) start() error {
 		defer writer.Close()
 		r.readers[stream], writers[stream] = reader, writer
 		// A larger pipe saves the command waits; the default does where there is none to be had.
-		_, _ = unix.FcntlInt(writer.Fd(), unix.F_SETPIPE_SZ, 256<<10)
+		_, _ = unix.FcntlInt(writer.Fd(), unix.F_SETPIPE_SZ, pipeSize)
 	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -85,15 +86,37 @@ func (r *run) start() error {
 	return nil
 }
 
-// read keeps a stream until its end.
+// read keeps a stream until its end, or the deadline of drain. Behind that it takes what is in
+// the pipe by then: on a busy machine the deadline may come before anything was read.
 func (r *run) read(stream int) {
 	buffer := make([]byte, 128<<10)
 	for {
 		n, err := r.readers[stream].Read(buffer)
 		r.out.Add(stream, buffer[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			r.rest(stream, buffer)
+		}
 		if err != nil {
 			return
 		}
+	}
+}
+
+// rest keeps what is in a pipe, as far as a pipe can hold it.
+func (r *run) rest(stream int, buffer []byte) {
+	raw, err := r.readers[stream].SyscallConn()
+	if err != nil {
+		return
+	}
+	for left := maxPipe; left > 0; {
+		n := 0
+		// Not by Read, which a deadline that has passed ends before it looks.
+		err := raw.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), buffer) })
+		if err != nil || n <= 0 {
+			return // empty, or at its end
+		}
+		r.out.Add(stream, buffer[:n])
+		left -= n
 	}
 }
 

@@ -37,6 +37,11 @@ const (
 	noticeFD = 4 // a pipe: a byte says that the ending is in the record
 )
 
+const (
+	pipeSize = 256 << 10 // bytes, of the pipes that a command writes to
+	maxPipe  = 1 << 20   // the largest that the system lets anybody make of them
+)
+
 // inherited gives a descriptor that the agent has handed on, and keeps it from the command.
 func inherited(fd int, kind uint32) (*os.File, error) {
 	var stat unix.Stat_t

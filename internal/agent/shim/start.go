@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -61,7 +62,7 @@ func Start(record *journal.Record, spec Spec, errs *os.File) (*Process, error) {
 const lookEvery = 50 * time.Millisecond
 
 // Find gives the shim that an earlier agent has started, by a record whose lock it has. Once
-// it is gone the lock is this process's. The look ends with ctx.
+// it is gone the lock is this process's. The look ends with ctx, and as the record is closed.
 func Find(ctx context.Context, record *journal.Record) *Process {
 	told, gone := make(chan struct{}), make(chan struct{})
 	go look(ctx, record, told, gone)
@@ -72,7 +73,10 @@ func look(ctx context.Context, record *journal.Record, told, gone chan<- struct{
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
 	for said := false; ; {
-		free := record.Free()
+		free, err := record.Free()
+		if errors.Is(err, os.ErrClosed) {
+			return // all is known of it
+		}
 		if _, ended, _ := record.Ending(); !said && (ended || free) {
 			said = true
 			close(told)
@@ -101,7 +105,7 @@ func stop(record *journal.Record) {
 		return
 	}
 	defer func() { _ = process.Release() }()
-	if !record.Free() {
+	if free, err := record.Free(); err == nil && !free {
 		_ = process.Signal(syscall.SIGTERM)
 	}
 }
