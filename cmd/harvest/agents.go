@@ -155,8 +155,8 @@ func (p *program) deleteAgentCommand() *cobra.Command {
 		Use: "delete MACHINE", Short: "Remove a machine, and its container where Harvest made it", Args: oneMachine,
 		Long: `Removes a machine from its project. Its commands that wait are canceled; of those that run it
 can't be known any more how they end. A container that Harvest made is destroyed, with all that
-is in it; where that fails the machine stays. A machine of your own is told to uninstall its
-agent where it is connected.`,
+is in it; where that fails the machine stays. From a machine of your own the agent takes itself
+off where it is connected.`,
 	}, func(ctx context.Context, api *client.Client, a client.Agent, _ []string) error {
 		if err := api.DeleteAgent(ctx, a); err != nil {
 			return err
