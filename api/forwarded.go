@@ -80,6 +80,14 @@ func (s *Server) forwarded(c *gin.Context) {
 		s.addSlash(c, prefix)
 		return
 	}
+	if s.toOwnHost(c, f, rest) {
+		return
+	}
+	s.pass(c, &forwardWay{forward: f, prefix: prefix, rest: "/" + strings.TrimPrefix(rest, "/")})
+}
+
+// pass answers with what the target answers.
+func (s *Server) pass(c *gin.Context, way *forwardWay) {
 	ctx := c.Request.Context()
 	if c.GetHeader("Upgrade") != "" { // nobody else ends what is no longer HTTP as the server stops
 		var cancel context.CancelFunc
@@ -87,13 +95,13 @@ func (s *Server) forwarded(c *gin.Context) {
 		defer cancel()
 	}
 	c.Writer.Header().Del("X-Content-Type-Options") // comes with the answer
-	way := &forwardWay{forward: f, prefix: prefix, rest: "/" + strings.TrimPrefix(rest, "/"), host: "127.0.0.1:" + strconv.Itoa(f.Port)}
+	way.host = "127.0.0.1:" + strconv.Itoa(way.forward.Port)
 	proxy := &httputil.ReverseProxy{
 		Transport:      s.forwards.transport,
 		FlushInterval:  -1, // what the target sends is passed on at once
 		Rewrite:        way.rewrite,
 		ModifyResponse: way.answer,
-		ErrorHandler:   func(_ http.ResponseWriter, _ *http.Request, err error) { s.failForward(c, f, err) },
+		ErrorHandler:   func(_ http.ResponseWriter, _ *http.Request, err error) { s.failForward(c, way.forward, err) },
 		ErrorLog:       s.forwards.quiet,
 	}
 	proxy.ServeHTTP(c.Writer, c.Request.WithContext(ctx))
@@ -126,10 +134,13 @@ func (s *Server) failForward(c *gin.Context, f domain.PortForward, err error) {
 // forwardWay is a request on its way to a machine and back.
 type forwardWay struct {
 	forward domain.PortForward
-	prefix  string // of the route, without a slash at its end
+	prefix  string // of the route, without a slash at its end; "" on a host name of its own
 	rest    string // of the path, as it was escaped
 	host    string // by which the target knows itself
 }
+
+// own reports whether the target has a host name to itself.
+func (w *forwardWay) own() bool { return w.prefix == "" }
 
 // rewrite makes a request the target's: it has nothing of ours, and says where it comes from.
 func (w *forwardWay) rewrite(p *httputil.ProxyRequest) {
@@ -145,14 +156,16 @@ func (w *forwardWay) rewrite(p *httputil.ProxyRequest) {
 	w.hideOurs(in, out)
 	out.Header.Set("X-Forwarded-For", addressOf(in))
 	out.Header.Set("X-Forwarded-Host", in.Host)
-	out.Header.Set("X-Forwarded-Prefix", w.prefix)
+	if !w.own() {
+		out.Header.Set("X-Forwarded-Prefix", w.prefix)
+	}
 	out.Header.Set("X-Forwarded-Proto", schemeOf(in))
 }
 
 // hideOurs takes out what is between the client and us: credentials, and what a proxy before us
 // says of the client.
 func (w *forwardWay) hideOurs(in, out *http.Request) {
-	if _, ours := bearerToken(in); ours {
+	if _, ours := bearerToken(in); ours && !w.own() {
 		out.Header.Del("Authorization")
 	}
 	dropCookies(out, ourCookies...)
@@ -178,7 +191,7 @@ func (w *forwardWay) hideOurs(in, out *http.Request) {
 }
 
 // ourCookies are those that no other program may see, or set.
-var ourCookies = []string{ownerCookie, tokenCookie, sessionCookie, stateCookie}
+var ourCookies = []string{ownerCookie, tokenCookie, sessionCookie, stateCookie, visitCookie}
 
 func schemeOf(r *http.Request) string {
 	if overTLS(r) {

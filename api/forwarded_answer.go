@@ -28,7 +28,9 @@ func (w *forwardWay) answer(r *http.Response) error {
 	}
 	// One more policy besides the target's own: a browser holds to all of them. On whatever it
 	// is, for not only HTML becomes a page.
-	r.Header.Add("Content-Security-Policy", sandbox)
+	if !w.own() {
+		r.Header.Add("Content-Security-Policy", sandbox)
+	}
 	w.scopeCookies(r.Header)
 	for _, name := range []string{"Location", "Content-Location"} {
 		if to := r.Header.Get(name); to != "" {
@@ -56,6 +58,9 @@ func (w *forwardWay) here(address, ours string) string {
 	if path != w.prefix && !strings.HasPrefix(path, w.prefix+"/") { // a target that knows X-Forwarded-Prefix
 		path = w.prefix + "/" + strings.TrimLeft(path, "/")
 	}
+	if path == "" {
+		path = "/"
+	}
 	u.RawPath = path
 	if u.Path, err = url.PathUnescape(path); err != nil {
 		return address
@@ -74,7 +79,7 @@ func (w *forwardWay) ofTarget(host string) bool {
 	return port == own && (strings.EqualFold(name, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsUnspecified()))
 }
 
-// scopeCookies keeps the target's cookies to the route: they go to no other target and to no
+// scopeCookies keeps the target's cookies to the route, or to its host name: they go to no other target and to no
 // route of ours, and are none that mean something to us.
 func (w *forwardWay) scopeCookies(header http.Header) {
 	lines := header["Set-Cookie"]
@@ -82,10 +87,14 @@ func (w *forwardWay) scopeCookies(header http.Header) {
 	for _, line := range lines {
 		cookie, err := http.ParseSetCookie(line)
 		if err != nil || slices.ContainsFunc(ourCookies, func(name string) bool { return strings.EqualFold(name, cookie.Name) }) ||
-			strings.HasPrefix(strings.ToLower(cookie.Name), "__host-") { // it must be the whole host's
+			strings.HasPrefix(strings.ToLower(cookie.Name), "__host-") && !w.own() { // it must be the whole host's
 			continue
 		}
 		cookie.Domain = ""
+		if w.own() {
+			header.Add("Set-Cookie", cookie.String())
+			continue
+		}
 		path := strings.TrimLeft(cookie.Path, "/")
 		if cookie.Path == w.prefix || strings.HasPrefix(cookie.Path, w.prefix+"/") {
 			path = strings.TrimLeft(strings.TrimPrefix(cookie.Path, w.prefix), "/")

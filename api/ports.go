@@ -296,6 +296,10 @@ type Config struct {
 	// PublicURL is where people reach this server, for the addresses that it gives; "": paths
 	// are given.
 	PublicURL string
+	// ForwardHost is the name, and port where it is none of the scheme's own, under which each
+	// port forward has a host name of its own: ID.ForwardHost. "": none, but ID.localhost for
+	// browsers on this machine.
+	ForwardHost string
 	// Proxies are the addresses of proxies before the server whose X-Forwarded-For is believed.
 	Proxies []netip.Prefix
 	// TemporalUI is the address behind /temporal/, with the path it serves its pages under

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -41,4 +42,13 @@ type Forwards interface {
 	// Forwarded gives the one that is reached under a name, or not_found; whether the caller may
 	// see the agent's project is the API's to check, beforehand.
 	Forwarded(ctx context.Context, agentID, routeName string) (domain.PortForward, error)
+	// NewForwardTicket keeps a ticket by which a browser of a person comes to a port forward on
+	// its own host name, once, and TakeForwardTicket makes a visit of it; tickets, visits and the
+	// secret of the person's session are named by their SHA-256. Unauthorized where the session
+	// has ended, or the ticket is used or too old.
+	NewForwardTicket(ctx context.Context, ticket []byte, forwardID, userID string, session []byte, life time.Duration) error
+	TakeForwardTicket(ctx context.Context, forwardID string, ticket, visit []byte, life time.Duration) error
+	// ForwardVisit gives the port forward of a visit, and who visits it: unauthorized where the
+	// visit or the person's session has ended.
+	ForwardVisit(ctx context.Context, forwardID string, visit []byte) (domain.PortForward, domain.Actor, error)
 }

@@ -29,6 +29,7 @@ type Server struct {
 	accessEvery time.Duration
 	now         func() time.Time
 	engine      *gin.Engine
+	own         *gin.Engine // of the host names of port forwards
 	token       tokenCheck
 	pictures    pictureCache
 	models      providerCache
@@ -68,6 +69,7 @@ func New(cfg Config) (*Server, error) {
 	s.engine.Use(s.locate, s.identify, s.logAccess, s.recoverPanic)
 	s.engine.NoRoute(func(c *gin.Context) { s.fail(c, errNoRoute) })
 	s.engine.NoMethod(func(c *gin.Context) { s.fail(c, errNoMethod) })
+	s.own = s.newOwnHosts()
 	table := s.routes()
 	if err := ruled(table); err != nil {
 		return nil, err
@@ -91,7 +93,13 @@ func ruled(table []route) error {
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.forwardOf(r.Host) != "" {
+		s.own.ServeHTTP(w, r)
+		return
+	}
+	s.engine.ServeHTTP(w, r)
+}
 
 // Drain ends open event streams and waiting queries, so that their clients connect again
 // elsewhere. What they were following goes on.

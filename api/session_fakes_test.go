@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -171,4 +172,17 @@ func (f *fakeForwards) Forwarded(_ context.Context, agentID, name string) (domai
 		}
 	}
 	return domain.PortForward{}, domain.NotFound("the machine has no port forward %q", name)
+}
+
+// Nobody visits these on host names of their own; the tests of that have the real store.
+func (f *fakeForwards) NewForwardTicket(context.Context, []byte, string, string, []byte, time.Duration) error {
+	return domain.Errorf(domain.CodeUnauthorized, "the session has ended")
+}
+
+func (f *fakeForwards) TakeForwardTicket(context.Context, string, []byte, []byte, time.Duration) error {
+	return domain.Errorf(domain.CodeUnauthorized, "there is no such ticket")
+}
+
+func (f *fakeForwards) ForwardVisit(context.Context, string, []byte) (domain.PortForward, domain.Actor, error) {
+	return domain.PortForward{}, domain.Actor{}, domain.Errorf(domain.CodeUnauthorized, "there is no such visit")
 }

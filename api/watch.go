@@ -61,15 +61,22 @@ func (w *watches) lookAgain() {
 
 // whileAllowed handles a request, and ends it when its caller loses the right to it.
 func (s *Server) whileAllowed(c *gin.Context, policy access, who caller) {
+	id := policy.subject(c)
+	s.whileRight(c, who, func(r *http.Request) error { return s.stillAllowed(r, policy, who, id) }, c.Next)
+}
+
+// whileRight handles a request, and ends it when still finds that its caller has lost the right
+// to it.
+func (s *Server) whileRight(c *gin.Context, who caller, still func(*http.Request) error, handle func()) {
 	ctx, cancel := context.WithCancelCause(c.Request.Context())
 	outer := c.Request
 	defer func() {
 		c.Request = outer // a handler that panicked is answered for below
 		cancel(nil)
 	}()
-	request, id := outer.WithContext(ctx), policy.subject(c)
+	request := outer.WithContext(ctx)
 	timer := s.watches.begin(s.accessEvery, func() bool {
-		err := s.stillAllowed(request, policy, who, id)
+		err := still(request)
 		if err != nil && ctx.Err() == nil {
 			s.Log.Info().Ctx(ctx).Str("user", who.UserID).Str("reason", domain.PublicMessage(err)).Msg("access_ended")
 			cancel(errAccessEnded)
@@ -78,7 +85,7 @@ func (s *Server) whileAllowed(c *gin.Context, policy access, who caller) {
 	})
 	defer s.watches.end(timer)
 	c.Request = request
-	c.Next()
+	handle()
 }
 
 // stillAllowed judges an open request as if it came now. What can't be asked now is asked the
@@ -94,6 +101,12 @@ func (s *Server) stillAllowed(r *http.Request, policy access, who caller, id str
 	if err == nil {
 		_, err = s.allow(r.Context(), policy, now, r.Method, id)
 	}
+	return refusal(err)
+}
+
+// refusal gives an error that says that somebody may not, and nil for any other: what can't be
+// told now is asked the next time.
+func refusal(err error) error {
 	switch domain.CodeOf(err) {
 	case domain.CodeUnauthorized, domain.CodeForbidden, domain.CodeNotFound:
 		return err

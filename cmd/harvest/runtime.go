@@ -133,7 +133,7 @@ func (a *assembly) runAbove(ctx context.Context, cancel context.CancelCauseFunc,
 func (a *assembly) serveAPI(h halves, cancel context.CancelCauseFunc) (stop func(), err error) {
 	cfg := api.Config{
 		Actions: a.engine,
-		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, Secrets: a.secrets, Agents: a.store, AgentHub: h.agents, Machines: a.engine, Sessions: h.sessions, Forwards: a.store, PublicURL: a.publicURL(), People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
+		Turns:   a.engine, Ingests: a.engine, Projects: a.store, Conversations: a.store, Workspaces: a.engine, Skills: a.skills, Artifacts: a.artifacts, Memories: a.memories, Secrets: a.secrets, Agents: a.store, AgentHub: h.agents, Machines: a.engine, Sessions: h.sessions, Forwards: a.store, PublicURL: a.publicURL(), ForwardHost: a.forwardHost(), People: a.store, Auditor: a.store, Sources: a.code, Graph: a.graph,
 		Providers: picker{a.chain}, Commands: a.engine, Describer: a.tools, Checks: a.checks(), Log: a.log,
 		OwnerToken: h.token, Hosts: a.cfg.Server.Hosts, Proxies: a.cfg.Server.Proxies(),
 		Codec: converter.NewPayloadCodecHTTPHandler(a.codec),

@@ -44,6 +44,14 @@ func (a *assembly) publicURL() string {
 	return a.cfg.Agents.PublicURL
 }
 
+// forwardHost is the name under which port forwards have host names of their own.
+func (a *assembly) forwardHost() string {
+	if a.cfg.Agents == nil {
+		return ""
+	}
+	return a.cfg.Agents.ForwardHost
+}
+
 // sweepSessions notes the end of consoles whose process died with them, until ctx ends.
 func (a *assembly) sweepSessions(ctx context.Context) {
 	tick := time.NewTicker(postgres.ProcessLife)

@@ -280,6 +280,9 @@ func (d *decoder) checkAgents(a *Agents) {
 	if strings.ContainsAny(a.PublicURL, "?#\"\\ \t\r\n") {
 		d.fault("agents.public_url", "must end with its host or path; what stands behind a ? or # is left out")
 	}
+	if strings.ContainsAny(a.ForwardHost, "/*?#@ \t[]") || strings.HasPrefix(a.ForwardHost, ".") {
+		d.fault("agents.forward_host", "%q is no host name, such as forwards.example.net: leave out the scheme and the *", a.ForwardHost)
+	}
 	if _, err := path.Match(a.BinaryPath, ""); err != nil {
 		d.fault("agents.binary_path", "%q is no pattern: a [ is not closed", a.BinaryPath)
 	}

@@ -34,6 +34,9 @@ type Agents struct {
 	BinaryPath string `toml:"binary_path"`
 	// PublicURL is where machines find this server.
 	PublicURL string `toml:"public_url"`
+	// ForwardHost gives each port forward a host name of its own, ID.ForwardHost: a wildcard
+	// name that leads to this server, with a port where it is not the scheme's own.
+	ForwardHost string `toml:"forward_host"`
 	// ResultPatience is how long behind its time limit the result of a command is waited for
 	// whose agent can't be reached: then its outcome is unknown.
 	ResultPatience time.Duration `toml:"result_patience" default:"10m"`

@@ -52,7 +52,7 @@ func (s *Store) dropLeftovers(ctx context.Context, now time.Time, audit time.Dur
 		sql  string
 		kept time.Duration
 	}{
-		{sqlDropPerformed, performedKept}, {sqlDropSessions, 0}, {sqlDropAttempts, attemptsKept},
+		{sqlDropPerformed, performedKept}, {sqlDropSessions, 0}, {sqlDropForwardVisits, 0}, {sqlDropAttempts, attemptsKept},
 		{sqlDropVisits, visitsKept}, {sqlDropBudgets, budgetsKept}, {sqlDropInstallTokens, 0},
 	} {
 		n, err := s.dropBatches(ctx, rows.sql, now.Add(-rows.kept))

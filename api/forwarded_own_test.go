@@ -1,0 +1,262 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"github.com/harvest-engine/harvest/api"
+	"github.com/harvest-engine/harvest/internal/domain"
+)
+
+// suite is an API with people and machines in a database, and a service on one of these.
+type suite struct {
+	*house
+	forward domain.PortForward
+	seen    chan *http.Request
+}
+
+func openSuite(t *testing.T, forwardHost string) *suite {
+	t.Helper()
+	h := openHouse(t)
+	s := &suite{house: h, seen: make(chan *http.Request, 16)}
+	h.fixture = start(t, func(c *api.Config) {
+		c.SignIn, c.People, c.Auditor, c.Projects, c.Forwards, c.ForwardHost = h.service, h.store, h.store, h.store, h.store, forwardHost
+	})
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.seen <- r
+		if r.Header.Get("Upgrade") != "" {
+			if conn, err := websocket.Accept(w, r, nil); err == nil {
+				_ = conn.Write(r.Context(), websocket.MessageText, []byte("hello"))
+				_ = conn.Close(websocket.StatusNormalClosure, "")
+			}
+			return
+		}
+		w.Header().Add("Set-Cookie", "sid=1; Path=/; Domain=localhost")
+		w.Header().Add("Set-Cookie", "harvest_visit=stolen; Path=/")
+		w.Header().Set("Location", "http://"+r.Host+"/next")
+		_, _ = io.WriteString(w, "page "+r.RequestURI)
+	}))
+	t.Cleanup(func() {
+		h.fixture.server.Drain()
+		service.CloseClientConnections()
+		service.Close()
+	})
+	h.browser(t).expect(t, 200, "POST", "/auth/register", account("admin"))
+	for _, sql := range []string{
+		`insert into groups (id, name) values ('g', 'g'), ('other', 'other')`,
+		`insert into projects (id, name, group_id, created_by) select 'p1', 'p', 'g', id from users limit 1`,
+		`insert into agents (id, project_id, hostname, token_hash) values ('a1', 'p1', 'box', 'a1')`,
+	} {
+		if _, err := h.pool.Exec(context.Background(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	s.forward, err = h.store.CreatePortForward(t.Context(), domain.PortForward{ProjectID: "p1", AgentID: "a1", Port: portOf(service), RouteName: "web"}, domain.Author{UserID: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// member signs a person up who is of the group or not, in a browser that takes every host name
+// for the server.
+func (s *suite) member(t *testing.T, name, group string) *browser {
+	t.Helper()
+	b := s.browser(t)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.TrimPrefix(s.url, "http://")
+	b.client = &http.Client{
+		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, at)
+		}},
+	}
+	b.expect(t, 200, "POST", "/auth/register", account(name))
+	if _, err := s.pool.Exec(t.Context(), `insert into memberships (user_id, group_id) select id, $1 from users where name = $2`, group, name); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// get fetches an address as a browser does: a page, unless headers say otherwise.
+func (b *browser) get(t *testing.T, address string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range append([]string{"Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document", "Sec-Fetch-Site: none"}, headers...) {
+		name, value, _ := strings.Cut(line, ": ")
+		if req.Header.Set(name, value); value == "" {
+			req.Header.Del(name)
+		}
+		if name == ":method" {
+			req.Header.Del(name)
+			req.Method = value
+		}
+	}
+	resp, err := b.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(text)
+}
+
+// open follows the redirects from a route to the service's page, and gives the origin of that.
+func (s *suite) open(t *testing.T, b *browser) (origin string) {
+	t.Helper()
+	resp, text := b.get(t, s.url+route+"/a%2Fb?x=1")
+	enter := resp.Header.Get("Location")
+	if resp.StatusCode != http.StatusSeeOther || !strings.Contains(enter, "//"+s.forward.ID+".") || resp.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Fatalf("the route answers %d %s to %s", resp.StatusCode, text, enter)
+	}
+	resp, text = b.get(t, enter)
+	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/a%2Fb?x=1" {
+		t.Fatalf("the ticket answers %d %s to %s", resp.StatusCode, text, resp.Header.Get("Location"))
+	}
+	cookie, err := http.ParseSetCookie(resp.Header.Get("Set-Cookie"))
+	if err != nil || cookie.Domain != "" || cookie.Path != "/" || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode {
+		t.Errorf("the cookie is %+v, %v", cookie, err)
+	}
+	if again, _ := s.browser(t).send(t, "GET", strings.Replace(enter, "http://"+strings.TrimPrefix(strings.Split(enter, "/.h")[0], "http://"), "", 1), "",
+		"Host: "+strings.TrimPrefix(strings.Split(enter, "/.h")[0], "http://")); again.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the ticket is good again: %d", again.StatusCode)
+	}
+	u, err := url.Parse(enter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// A port forward has a host name of its own, where its pages act as anyone on no other.
+func TestForwardedOnItsOwnHost(t *testing.T) {
+	t.Parallel()
+	for _, forwardHost := range []string{"", "forwards.example.net"} {
+		s := openSuite(t, forwardHost)
+		ada := s.member(t, "ada", "g")
+		origin := s.open(t, ada)
+		if forwardHost != "" && origin != "http://"+s.forward.ID+"."+forwardHost {
+			t.Errorf("it is at %s", origin)
+		}
+		resp, text := ada.get(t, origin+"/a%2Fb?x=1", "Authorization: Bearer theirs", "Cookie: theirs=1")
+		seen := <-s.seen
+		if text != "page /a%2Fb?x=1" || resp.Header.Get("Content-Security-Policy") != "" || resp.Header.Get("Location") != "/next" {
+			t.Errorf("%q with %v", text, resp.Header)
+		}
+		if cookies := resp.Header.Values("Set-Cookie"); len(cookies) != 1 || cookies[0] != "sid=1; Path=/" {
+			t.Errorf("cookies are %q", cookies)
+		}
+		if seen.Header.Get("Cookie") != "theirs=1" || seen.Header.Get("Authorization") != "Bearer theirs" || seen.Header.Get("X-Forwarded-Prefix") != "" {
+			t.Errorf("the service sees %v", seen.Header)
+		}
+		for name, c := range map[string]struct {
+			status  int
+			headers []string
+		}{
+			"its own script":     {200, []string{"Sec-Fetch-Mode: cors", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: empty"}},
+			"its own form":       {200, []string{":method: POST", "Origin: " + origin, "Sec-Fetch-Site: same-origin"}},
+			"a link":             {200, []string{"Sec-Fetch-Site: cross-site"}},
+			"another forward's":  {403, []string{"Sec-Fetch-Mode: no-cors", "Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: script"}},
+			"another site's":     {403, []string{"Sec-Fetch-Mode: cors", "Origin: https://evil.example.com", "Sec-Fetch-Site: cross-site"}},
+			"a sandboxed page's": {403, []string{"Sec-Fetch-Mode: cors", "Origin: null", "Sec-Fetch-Site: cross-site"}},
+			"a form elsewhere":   {403, []string{":method: POST", "Origin: https://evil.example.com"}},
+			"our own page's":     {403, []string{":method: POST", "Origin: " + s.url}},
+			"framed":             {403, []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: iframe"}},
+		} {
+			if resp, text := ada.get(t, origin+"/x", c.headers...); resp.StatusCode != c.status {
+				t.Errorf("%s: %d %s", name, resp.StatusCode, text)
+			} else if c.status == 200 {
+				<-s.seen
+			}
+		}
+		s.sockets(t, ada, origin)
+		for _, path := range []string{"/auth/me", "/projects", "/health"} { // nothing of ours is there
+			if _, text := ada.get(t, origin+path); text != "page "+path {
+				t.Errorf("%s answers %s", path, text)
+			}
+			<-s.seen
+		}
+		s.ends(t, ada, origin)
+	}
+}
+
+// sockets tries WebSockets of the service's own page and of others.
+func (s *suite) sockets(t *testing.T, ada *browser, origin string) {
+	t.Helper()
+	for from, status := range map[string]int{origin: 101, "https://evil.example.com": 403, "null": 403, s.url: 403} {
+		conn, resp, err := websocket.Dial(t.Context(), origin+"/ws", &websocket.DialOptions{HTTPClient: ada.client, HTTPHeader: http.Header{"Origin": {from}}})
+		if resp == nil || resp.StatusCode != status {
+			t.Fatalf("a WebSocket from %s: %v, %v", from, resp, err)
+		}
+		if err != nil {
+			continue
+		}
+		<-s.seen
+		if _, data, err := conn.Read(t.Context()); err != nil || string(data) != "hello" {
+			t.Errorf("%q, %v", data, err)
+		}
+		_ = conn.CloseNow()
+	}
+}
+
+// ends tries all that must end a visit, or keep one from beginning.
+func (s *suite) ends(t *testing.T, ada *browser, origin string) {
+	t.Helper()
+	stranger := s.member(t, "stranger", "other")
+	if resp, _ := stranger.get(t, s.url+route+"/"); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("a stranger gets a ticket: %d", resp.StatusCode)
+	}
+	if resp, _ := stranger.get(t, origin+"/"); resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a stranger visits: %d", resp.StatusCode)
+	}
+	other := strings.Replace(origin, s.forward.ID, domain.NewID(), 1)
+	for _, visit := range ada.client.Jar.Cookies(must(url.Parse(origin))) {
+		if resp, _ := ada.get(t, other+"/", fmt.Sprintf("Cookie: %s=%s", visit.Name, visit.Value)); resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("the cookie %s opens another forward: %d", visit.Name, resp.StatusCode)
+		}
+	}
+	if _, err := s.pool.Exec(t.Context(), `delete from memberships where user_id = (select id from users where name = 'ada')`); err != nil {
+		t.Fatal(err)
+	}
+	if resp, _ := ada.get(t, origin+"/"); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("who left the group: %d", resp.StatusCode)
+	}
+	if _, err := s.pool.Exec(t.Context(), `insert into memberships (user_id, group_id) select id, 'g' from users where name = 'ada'`); err != nil {
+		t.Fatal(err)
+	}
+	if resp, _ := ada.get(t, origin+"/"); resp.StatusCode != http.StatusOK {
+		t.Errorf("who is back: %d", resp.StatusCode)
+	}
+	<-s.seen
+	ada.expect(t, 200, "POST", "/auth/logout", "")
+	if resp, _ := ada.get(t, origin+"/"); resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("who has signed out: %d", resp.StatusCode)
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
