@@ -213,3 +213,56 @@ func TestPortForwards(t *testing.T) {
 		t.Errorf("it is gone: %v", err)
 	}
 }
+
+// A ticket becomes a visit once, of its own port forward, which ends with the person's session.
+func TestForwardVisits(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	ada, project, _ := shared(t, h.store)
+	h.exec(`insert into agents (id, project_id, hostname, token_hash) values ('a', '` + project.ID + `', 'web', 'a')`)
+	h.exec(`insert into port_forwards (id, agent_id, port, route_name, created_by) values ('f1', 'a', 80, 'one', 'ada'), ('f2', 'a', 81, 'two', 'ada')`)
+	secret := []byte("hash of the session")
+	session, err := h.store.CreateSession(ctx, ada.ID, secret, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, err error) {
+		t.Helper()
+		if domain.CodeOf(err) != domain.CodeUnauthorized {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	ticket := func(name string, life time.Duration) []byte {
+		t.Helper()
+		if err := h.store.NewForwardTicket(ctx, []byte(name), "f1", ada.ID, secret, life); err != nil {
+			t.Fatal(err)
+		}
+		return []byte(name)
+	}
+	refused("no session", h.store.NewForwardTicket(ctx, []byte("t0"), "f1", ada.ID, []byte("other"), time.Minute))
+	refused("another's session", h.store.NewForwardTicket(ctx, []byte("t0"), "f1", "eve", secret, time.Minute))
+	refused("an old ticket", h.store.TakeForwardTicket(ctx, "f1", ticket("old", -time.Second), []byte("v0"), time.Hour))
+	one := ticket("one", time.Minute)
+	_, _, err = h.store.ForwardVisit(ctx, "f1", one)
+	refused("a ticket as a visit", err)
+	refused("another forward's ticket", h.store.TakeForwardTicket(ctx, "f2", one, []byte("v0"), time.Hour))
+	if err := h.store.TakeForwardTicket(ctx, "f1", one, []byte("visit"), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	refused("a ticket again", h.store.TakeForwardTicket(ctx, "f1", one, []byte("v2"), time.Hour))
+	refused("a visit as a ticket", h.store.TakeForwardTicket(ctx, "f1", []byte("visit"), []byte("v2"), time.Hour))
+	f, who, err := h.store.ForwardVisit(ctx, "f1", []byte("visit"))
+	if err != nil || f.ID != "f1" || f.Port != 80 || f.ProjectID != project.ID || who.UserID != ada.ID || who.Name != ada.Name {
+		t.Errorf("%+v of %+v, %v", f, who, err)
+	}
+	_, _, err = h.store.ForwardVisit(ctx, "f2", []byte("visit"))
+	refused("another forward", err)
+	_, _, err = h.store.ForwardVisit(ctx, "f1", nil)
+	refused("no cookie", err)
+	if err := h.store.EndSession(ctx, session, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = h.store.ForwardVisit(ctx, "f1", []byte("visit"))
+	refused("after the logout", err)
+}

@@ -96,7 +96,9 @@ func (h house) furnish(ada domain.User, project domain.Project, conversation str
 		`insert into agents (id, project_id, hostname, token_hash) values ('agent-` + id + `', '` + id + `', 'web', 'agent-` + id + `')`,
 		`insert into agent_connections (agent_id, id, process_id) values ('agent-` + id + `', 'k', 'p')`,
 		`insert into agent_sessions (id, agent_id, project_id, kind, process_id, user_id) values ('x-` + id + `', 'agent-` + id + `', '` + id + `', 'console', 'p', 'ada')`,
+		`insert into sessions (id, user_id, hash, expires_at) values ('browser-` + ada.ID + `', '` + ada.ID + `', 'browser-` + ada.ID + `', now()) on conflict do nothing`,
 		`insert into port_forwards (id, agent_id, port, route_name, created_by) values ('w-` + id + `', 'agent-` + id + `', 80, 'web', 'ada')`,
+		`insert into forward_visits (hash, ticket, forward_id, session_id, user_id, expires_at) values ('v-` + id + `', true, 'w-` + id + `', 'browser-` + ada.ID + `', '` + ada.ID + `', now())`,
 		`update users set last_project_id = '` + id + `' where id = '` + ada.ID + `'`,
 	} {
 		h.exec(sql)
