@@ -22,6 +22,9 @@ const (
 type Machines interface {
 	// MakesContainers reports whether there is an LXD server that can be used now.
 	MakesContainers() bool
+	// JoinLXD makes the LXD server trust this installation: invalid, conflict, or unavailable
+	// with what is in the way.
+	JoinLXD(ctx context.Context, token string) error
 	// Flavors lists the sizes of containers, or gives unavailable where none are made.
 	Flavors() ([]domain.Flavor, error)
 	// StartProvision begins to make an agent in a container, or gives what the same id or key
@@ -47,6 +50,7 @@ func (s *Server) containerRoutes() []route {
 	get, post := http.MethodGet, http.MethodPost
 	const under = "/projects/:pid/agents"
 	return []route{
+		{post, "/admin/lxd/token", admin, defaultBody, endpoint(s, http.StatusOK, s.joinLXD)},
 		{get, under + "/flavors", member, noBody, endpoint(s, http.StatusOK, s.flavors)},
 		{post, under + "/lxd", member.audited().acts(toolCreateLXDAgent), defaultBody, s.provisionAgent()},
 		{get, under + "/lxd/:provision_id", member, noBody, endpoint(s, http.StatusOK, s.provision)},
@@ -56,6 +60,17 @@ func (s *Server) containerRoutes() []route {
 		{post, under + "/:aid/stop", member.audited(), noBody, endpoint(s, http.StatusOK, s.changeAgent(domain.ContainerStop))},
 		{post, under + "/:aid/restart", member.audited(), noBody, endpoint(s, http.StatusOK, s.changeAgent(domain.ContainerRestart))},
 	}
+}
+
+// trustToken is the body of POST /admin/lxd/token.
+type trustToken struct {
+	TrustToken string `json:"trust_token"`
+}
+
+// joinLXD answers POST /admin/lxd/token.
+func (s *Server) joinLXD(ctx context.Context, r request[trustToken]) (done, error) {
+	err := s.Machines.JoinLXD(ctx, r.body.TrustToken)
+	return done{err == nil}, err
 }
 
 // flavors answers GET /projects/:pid/agents/flavors.

@@ -21,6 +21,14 @@ type fakeMachines struct {
 
 func (f *fakeMachines) MakesContainers() bool { return f.away == nil }
 
+func (f *fakeMachines) JoinLXD(_ context.Context, token string) error {
+	if token != "good" {
+		return domain.Invalid("trust_token", "is not a trust token")
+	}
+	f.away = nil
+	return nil
+}
+
 func (f *fakeMachines) Flavors() ([]domain.Flavor, error) { return domain.Flavors(), f.away }
 
 func (f *fakeMachines) StartProvision(_ context.Context, order domain.ProvisionOrder) (domain.Provision, error) {

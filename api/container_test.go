@@ -68,7 +68,8 @@ func TestContainersAreNotMade(t *testing.T) {
 	if _, text := f.call(t, "GET", "/auth/config", ""); !strings.Contains(text, `"lxd":false`) {
 		t.Errorf("without LXD: %s", text)
 	}
-	f.machines.away = nil
+	f.expect(t, "lxd_token_bad", "POST", "/admin/lxd/token", `{"trust_token":"bad"}`)
+	f.expect(t, "lxd_token", "POST", "/admin/lxd/token", `{"trust_token":"good"}`)
 	if _, text := f.call(t, "GET", "/auth/config", ""); !strings.Contains(text, `"lxd":true`) {
 		t.Errorf("with LXD: %s", text)
 	}

@@ -197,14 +197,18 @@ func TestProvisionUndisturbed(t *testing.T) {
 // A worker that is killed at any step is replaced, and one container is made.
 func TestKilledWorkerAmidProvision(t *testing.T) {
 	t.Parallel()
-	for _, step := range []lxdtest.Step{lxdtest.Network, lxdtest.Create, lxdtest.Start, lxdtest.Exec} {
+	for _, step := range []lxdtest.Step{lxdtest.Network, lxdtest.Create, lxdtest.Start, lxdtest.Look, lxdtest.Exec} {
 		t.Run(string(step), func(t *testing.T) {
 			t.Parallel()
 			y := newYard(t)
-			y.lxd.Set(step, lxdtest.Fault{Blocks: true})
+			fault, asked := lxdtest.Fault{Blocks: true}, 1
+			if step == lxdtest.Look { // it is waited for
+				fault, asked = lxdtest.Fault{Lies: "Starting"}, 6
+			}
+			y.lxd.Set(step, fault)
 			doomed := y.worker()
 			p := y.provision()
-			y.lxd.Await(t, step, 1)
+			y.lxd.Await(t, step, asked)
 			doomed.kill()
 			y.lxd.Clear(step) // what was asked for is done, and nobody hears of it
 			y.worker()
@@ -306,6 +310,7 @@ func TestProvisionIsCanceledAtAnyStep(t *testing.T) {
 		{lxdtest.Network, lxdtest.Fault{Blocks: true}},
 		{lxdtest.Create, lxdtest.Fault{Hangs: true}},
 		{lxdtest.Start, lxdtest.Fault{Hangs: true}},
+		{lxdtest.Look, lxdtest.Fault{Lies: "Starting"}},
 		{lxdtest.Exec, lxdtest.Fault{Hangs: true}},
 	} {
 		t.Run(string(c.step), func(t *testing.T) {
@@ -314,7 +319,11 @@ func TestProvisionIsCanceledAtAnyStep(t *testing.T) {
 			y.lxd.Set(c.step, c.fault)
 			y.worker()
 			id := y.provision().ID
-			y.lxd.Await(t, c.step, 1)
+			asked := 1
+			if c.step == lxdtest.Look {
+				asked = 6
+			}
+			y.lxd.Await(t, c.step, asked)
 			if _, err := y.CancelProvision(t.Context(), y.project.ID, id); err != nil {
 				t.Fatal(err)
 			}

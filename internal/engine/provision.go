@@ -50,6 +50,9 @@ type ProvisionStore interface {
 type Containers interface {
 	// Ready gives what keeps containers from being made; nil for nothing.
 	Ready() error
+	// Join makes the server trust this installation, by a fresh trust token: invalid, conflict, or
+	// unavailable with what is in the way.
+	Join(ctx context.Context, token string) error
 	// Change starts, stops or restarts a container; not_found where there is none.
 	Change(ctx context.Context, name string, action domain.ContainerAction) error
 	// Remove removes a container; one that is gone is no error.
@@ -77,6 +80,15 @@ func (e *Engine) containers() (Containers, error) {
 func (e *Engine) MakesContainers() bool {
 	_, err := e.containers()
 	return err == nil && e.NoInstall == nil
+}
+
+// JoinLXD makes the LXD server trust this installation, by a fresh trust token: invalid,
+// conflict, or unavailable with what is in the way.
+func (e *Engine) JoinLXD(ctx context.Context, token string) error {
+	if e.Containers == nil {
+		return ErrNoLXD
+	}
+	return e.Containers.Join(ctx, token)
 }
 
 // Flavors lists the sizes of containers, or gives unavailable where none are made.

@@ -63,6 +63,9 @@ func (c *Containers) Ready() error {
 	return err
 }
 
+// Join joins the server by a fresh trust token; see Door.Join.
+func (c *Containers) Join(ctx context.Context, token string) error { return c.door.Join(ctx, token) }
+
 // NetworkName names the network of a project.
 func NetworkName(projectID string) string {
 	sum := sha256.Sum256([]byte(projectID))

@@ -57,6 +57,7 @@ type Door struct {
 	problem      error // why there is no server; nil where there is
 	installation string
 	certificate  string
+	token        string // for the next attempt to join; "" for none
 }
 
 // NewDoor builds a door; Run opens it.
@@ -64,7 +65,7 @@ func NewDoor(c Config) *Door {
 	if c.Pause == 0 {
 		c.Pause = firstPause
 	}
-	return &Door{config: c, look: make(chan struct{}, 1), problem: domain.Errorf(domain.CodeUnavailable, "LXD at %s has not been reached yet", c.Endpoint)}
+	return &Door{config: c, token: c.TrustToken, look: make(chan struct{}, 1), problem: domain.Errorf(domain.CodeUnavailable, "LXD at %s has not been reached yet", c.Endpoint)}
 }
 
 // Server gives the server, or the reason why there is none: unavailable.
@@ -79,6 +80,27 @@ func (d *Door) Server() (InstanceServer, error) {
 	default:
 	}
 	return nil, d.problem
+}
+
+// Join joins the server by a fresh trust token, without a restart: the other processes come in
+// by the identity that all share. Errors: invalid for what is no token; conflict for an
+// identity that is managed by hand; unavailable with what is in the way.
+func (d *Door) Join(ctx context.Context, token string) error {
+	if _, err := ParseToken(token); err != nil {
+		return err
+	}
+	if d.config.ClientCert != "" {
+		return domain.Errorf(domain.CodeConflict, "[lxd] client_cert is the identity of this server; add it on the LXD server with \"lxc config trust add FILE\"")
+	}
+	d.mu.Lock()
+	d.token = token
+	d.mu.Unlock()
+	client, err := d.attempt(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	d.settle(client, err)
+	return err
 }
 
 // Check gives what keeps the server from being used; nil for nothing. It waits for nobody.

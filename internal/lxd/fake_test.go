@@ -107,6 +107,14 @@ func TestDoorTriesAgain(t *testing.T) {
 	}
 	fake.Clear(lxdtest.Join)
 	eventually(t, "joined after all", door.Open)
+	late := opened(t, lxd.Config{Endpoint: fake.Endpoint, Insecure: true})
+	stays(t, late, "POST /admin/lxd/token")
+	if err := late.Join(t.Context(), "abc"); domain.CodeOf(err) != domain.CodeInvalid {
+		t.Errorf("no token: %v", err)
+	}
+	if err := late.Join(t.Context(), fake.Token()); err != nil || !late.Open() {
+		t.Errorf("joined while it runs: %v", err)
+	}
 	nowhere := opened(t, lxd.Config{Endpoint: "https://127.0.0.1:1", TrustToken: fake.Token()})
 	stays(t, nowhere, "LXD can't be used: ")
 	stays(t, opened(t, lxd.Config{Endpoint: fake.Endpoint, ClientCert: "x", ClientKey: "y"}), "[lxd] client_cert and client_key are not a certificate")

@@ -25,8 +25,8 @@ func (d *Door) join(ctx context.Context) (*Client, error) {
 		return nil, err
 	}
 	token, tokenErr := Token{}, error(nil)
-	if d.config.TrustToken != "" && d.config.ClientCert == "" {
-		token, tokenErr = ParseToken(d.config.TrustToken)
+	if text := d.trustToken(); text != "" && d.config.ClientCert == "" {
+		token, tokenErr = ParseToken(text)
 	}
 	client, server, err := d.connect(ctx, identity, pin, token)
 	if err != nil {
@@ -49,6 +49,12 @@ func (d *Door) join(ctx context.Context) (*Client, error) {
 		return nil, err
 	}
 	return client, nil
+}
+
+func (d *Door) trustToken() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.token
 }
 
 // identity gives the identity by which the server is to know us: that of the configuration, or
@@ -118,7 +124,7 @@ func (d *Door) introduce(ctx context.Context, client *Client, token Token, token
 	d.mu.Lock()
 	own := Fingerprint(d.certificate)
 	d.mu.Unlock()
-	const ask = "run \"lxc config trust add --name harvest\" on the LXD server and give what it prints as [lxd] trust_token"
+	const ask = "run \"lxc config trust add --name harvest\" on the LXD server and give what it prints as [lxd] trust_token, or to POST /admin/lxd/token"
 	switch {
 	case d.config.ClientCert != "":
 		return domain.Errorf(domain.CodeForbidden, "the server does not trust [lxd] client_cert (fingerprint %.12s…): add it there with \"lxc config trust add FILE\"", own)
