@@ -149,6 +149,7 @@ var parts = []part{
 	{"memory", "memory of an idle process", (*bench).idle},
 	{"ingest", "reading of repositories", (*bench).ingest},
 	{"graph", "questions of the code graph", (*bench).graph},
+	{"machines", "commands on machines", (*bench).machines},
 }
 
 // turnPart is a measurement of a layout: a part of the part "turns".

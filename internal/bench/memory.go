@@ -7,12 +7,9 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/embedded"
@@ -37,37 +34,17 @@ func idleMemory(ctx context.Context, servers *embedded.Stack) (Row, error) {
 		return row, err
 	}
 	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "harvest")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/harvest-engine/harvest/cmd/harvest").CombinedOutput(); err != nil {
-		return row, fmt.Errorf("build the program: %w\n%s", err, out)
-	}
-	port, err := freePort()
+	program, err := startProgram(ctx, servers, dir, func(string) string { return "" })
 	if err != nil {
 		return row, err
 	}
-	config := fmt.Sprintf("[database]\nurl = %q\n[temporal]\naddress = %q\n", servers.DSN(), servers.TemporalAddress())
-	if err := os.WriteFile(filepath.Join(dir, "harvest.toml"), []byte(config), 0o600); err != nil {
-		return row, err
-	}
-	process := exec.CommandContext(ctx, program, "up", "--config", filepath.Join(dir, "harvest.toml"),
-		"--data-dir", filepath.Join(dir, "data"), "--port", strconv.Itoa(port))
-	process.Cancel = func() error { return process.Process.Signal(syscall.SIGINT) }
-	if err := process.Start(); err != nil {
-		return row, fmt.Errorf("start the program: %w", err)
-	}
-	defer func() {
-		_ = process.Process.Signal(syscall.SIGINT)
-		_ = process.Wait()
-	}()
-	if err := awaitHealth(ctx, port); err != nil {
-		return row, err
-	}
+	defer program.stop()
 	select {
 	case <-time.After(settleTime):
 	case <-ctx.Done():
 		return row, ctx.Err()
 	}
-	row.Ours, err = resident(process.Process.Pid)
+	row.Ours, err = resident(program.process.Process.Pid)
 	return row, err
 }
 
@@ -95,18 +72,21 @@ func awaitHealth(ctx context.Context, port int) error {
 }
 
 // resident reads a process's resident memory in MB.
-func resident(pid int) (float64, error) {
+func resident(pid int) (float64, error) { return statusMB(pid, "VmRSS:") }
+
+// statusMB reads a size of a process's status in MB.
+func statusMB(pid int, name string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if text, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if text, ok := strings.CutPrefix(line, name); ok {
 			kb, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "kB")), 64)
 			return kb / 1000, err
 		}
 	}
-	return 0, errors.New("the kernel tells no resident memory")
+	return 0, errors.New("the kernel does not tell the memory of a process")
 }
 
 func freePort() (int, error) {
