@@ -21,10 +21,10 @@ type runningProgram struct {
 	process *exec.Cmd
 }
 
-// buildProgram builds a command of the module without what only debuggers need.
+// buildProgram builds a command of the module.
 func buildProgram(ctx context.Context, into, name string) (string, error) {
 	program := filepath.Join(into, name)
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "github.com/harvest-engine/harvest/cmd/"+name)
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/harvest-engine/harvest/cmd/"+name)
 	if name == "harvest-agent" {
 		build.Env = append(build.Environ(), "CGO_ENABLED=0")
 	}
