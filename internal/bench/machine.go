@@ -52,9 +52,9 @@ func (b *bench) machines(ctx context.Context) (rows []Row, err error) {
 	defer shell.stop()
 	for _, measure := range []func() ([]Row, error){
 		func() ([]Row, error) { return b.roundTrips(ctx, m, shell) },
+		func() ([]Row, error) { return b.manyAgents(ctx, m) },
 		func() ([]Row, error) { return b.outputRate(ctx, m, shell) },
 		func() ([]Row, error) { return b.longOutput(ctx, m) },
-		func() ([]Row, error) { return b.manyAgents(ctx, m) },
 	} {
 		found, err := measure()
 		if err != nil {

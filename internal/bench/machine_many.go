@@ -62,7 +62,7 @@ func (b *bench) manyAgents(ctx context.Context, m *machineSite) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory := Row{Name: fmt.Sprintf("memory of the API for each of %d connected agents", n), Unit: "KB", Ours: (after - before) * 1000 / float64(n), Limit: agentMemory}
+	memory := Row{Name: fmt.Sprintf("memory of the API for each of %d connected agents", n), Unit: "KB", Ours: max(0, after-before) * 1000 / float64(n), Limit: agentMemory}
 	hangUp()
 	b.say("all of them come back at once")
 	returned, err := storm(ctx, m, agents)
