@@ -14,8 +14,12 @@ import (
 )
 
 // stubborn is how often a result is refused by a server that answers before others may
-// overtake it, and before it is tried without its output.
+// overtake it.
 const stubborn = 5
+
+// hopeless is how often it is refused for what it is, and not for how the server is, before it
+// is tried without its output.
+const hopeless = 3
 
 // item is a result that the server does not have.
 type item struct {
@@ -23,7 +27,9 @@ type item struct {
 	result  func() agentwire.Result
 	bare    func() agentwire.Result // without output
 	done    func()                  // once the server has it
-	refused int                     // times, by an answer about this result
+	refused int                     // times, by an answer
+	unfit   int                     // times, because of what it is
+	before  int                     // results that the server had taken when it refused this one first
 	again   bool                    // it was asked for while it was sent
 }
 
@@ -32,6 +38,7 @@ type outbox struct {
 	client *uplink.Client
 	log    *slog.Logger
 	wake   chan struct{}
+	taken  int // results that the server has taken; run's alone
 
 	mu      sync.Mutex
 	items   []*item
@@ -89,10 +96,14 @@ func (o *outbox) run(ctx context.Context) {
 		case <-o.wake:
 		case <-pause:
 		}
+		before := o.taken
 		if o.round(ctx) {
 			backoff.Reset()
 			pause = nil
 			continue
+		}
+		if o.taken > before { // the server is there, and some of it works
+			backoff.Reset()
 		}
 		pause = time.After(backoff.Next())
 	}
@@ -106,6 +117,7 @@ func (o *outbox) round(ctx context.Context) bool {
 		o.begin(next)
 		err := o.send(ctx, next)
 		if err == nil {
+			o.taken++
 			if o.sent(next) {
 				next.done()
 			} else {
@@ -151,7 +163,7 @@ func (o *outbox) begin(next *item) {
 
 func (o *outbox) send(ctx context.Context, next *item) error {
 	result := next.result
-	if next.refused >= stubborn {
+	if next.refused >= stubborn && next.unfit >= hopeless {
 		result = next.bare
 	}
 	taken := agentwire.ResultTaken{OK: true} // an empty answer is one too
@@ -164,7 +176,13 @@ func (o *outbox) send(ctx context.Context, next *item) error {
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return err // nothing about this result
 	}
+	if next.refused == 0 {
+		next.before = o.taken
+	}
 	next.refused++
+	if uplink.Refused(err) || o.taken > next.before { // a server that fails is well where it takes others
+		next.unfit++
+	}
 	if next.refused >= stubborn && uplink.NotFound(err) {
 		o.log.Error("the server does not know a command; its result is dropped", "command", next.id)
 		return nil

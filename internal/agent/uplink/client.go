@@ -107,6 +107,16 @@ func NotFound(err error) bool {
 	return errors.As(err, &status) && status.Status == http.StatusNotFound && status.Code == "not_found"
 }
 
+// Refused reports whether the server itself will not take what was posted, whatever its own
+// state: a server that fails, or a proxy that answers for it, may take it later.
+func Refused(err error) bool {
+	var status *StatusError
+	if !errors.As(err, &status) || status.Status < 400 || status.Status >= 500 {
+		return false
+	}
+	return status.Code != "" || status.Status == http.StatusRequestEntityTooLarge
+}
+
 // ErrStrange reports an answer that is no server's of ours, such as a proxy's login page.
 var ErrStrange = errors.New("the answer is not of a Harvest server")
 
