@@ -54,7 +54,7 @@ func StartScratch(ctx context.Context, cacheDir string, report ProgressFunc) (*S
 
 func (s *Scratch) start(home string) error {
 	server := s.Command("fsync=off", "synchronous_commit=off", "full_page_writes=off",
-		"max_connections=200", "shared_buffers=64MB", "autovacuum_naptime=10s")
+		"max_connections=400", "shared_buffers=64MB", "autovacuum_naptime=10s")
 	guarded := *server
 	guarded.Path = "/bin/sh"
 	guarded.Args = append([]string{"sh", "-c", guard, "sh", home}, server.Args...)

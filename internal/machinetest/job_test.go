@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
+
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/workflows"
 )
@@ -32,6 +34,12 @@ type job struct {
 	line   string
 }
 
+// prepare gives a command without a line yet.
+func (m *machine) prepare() *job {
+	m.s.t.Helper()
+	return &job{s: m.s, m: m, id: domain.NewID(), dir: m.s.t.TempDir(), limit: 10 * time.Minute}
+}
+
 // exitCode is how jobs exit.
 const exitCode = 7
 
@@ -46,24 +54,30 @@ func (m *machine) newJob() *job {
 // takes the command's mark from its environment.
 func (m *machine) newLeaver(flag string) *job {
 	m.s.t.Helper()
-	j := &job{s: m.s, m: m, id: domain.NewID(), dir: m.s.t.TempDir(), limit: 10 * time.Minute}
+	j := m.prepare()
 	first, second := noise(40<<10), noise(50<<10)
 	j.stdout, j.stderr = append(first, second...), noise(5<<10)
 	j.write("first", first)
 	j.write("second", second)
 	j.write("errors", j.stderr)
-	if err := syscall.Mkfifo(j.path("gate"), 0o600); err != nil {
-		m.s.t.Fatal(err)
-	}
+	j.gate()
 	j.line = fmt.Sprintf(`cd %s; echo run >>runs; (setsid env %s bash -c 'exec -a rest-of-%s sleep 900' </dev/null >/dev/null 2>&1 &)
 cat first; read -r word <gate; cat second; cat errors >&2; exit %d`, j.dir, flag, j.id, exitCode)
 	return j
 }
 
+// gate makes the pipe at which a command waits until it is released.
+func (j *job) gate() {
+	j.s.t.Helper()
+	if err := syscall.Mkfifo(j.path("gate"), 0o600); err != nil {
+		j.s.t.Fatal(err)
+	}
+}
+
 // newTalk prepares a command that writes for some seconds.
 func (m *machine) newTalk() *job {
 	m.s.t.Helper()
-	j := &job{s: m.s, m: m, id: domain.NewID(), dir: m.s.t.TempDir(), limit: 10 * time.Minute}
+	j := m.prepare()
 	var text bytes.Buffer
 	for n := range 4000 {
 		fmt.Fprintf(&text, "line %d of the output\n", n)
@@ -77,7 +91,7 @@ for ((n = 0; n < 4000; n++)); do echo "line $n of the output"; ((n %% 50)) || sl
 // newWord prepares a command that is over at once.
 func (m *machine) newWord() *job {
 	m.s.t.Helper()
-	j := &job{s: m.s, m: m, id: domain.NewID(), dir: m.s.t.TempDir(), limit: time.Minute}
+	j := m.prepare()
 	j.stdout, j.stderr = []byte("the word of "+j.id+"\n"), []byte("and of its errors\n")
 	j.line = fmt.Sprintf("cd %s; echo run >>runs; echo the word of %s; echo and of its errors >&2; exit %d", j.dir, j.id, exitCode)
 	return j
@@ -101,13 +115,18 @@ func (j *job) write(name string, content []byte) {
 	}
 }
 
-// order orders the command by an engine that nothing happens to.
-func (j *job) order() *job {
-	j.s.t.Helper()
+// ask orders the command by an engine that nothing happens to.
+func (j *job) ask() error {
 	_, err := j.s.StartCommand(context.Background(), domain.CommandOrder{
 		ID: j.id, ProjectID: j.s.project, AgentID: j.m.id, Command: j.line, Timeout: j.limit, Wait: 20 * time.Minute, UserID: domain.OwnerID,
 	})
-	if err != nil {
+	return err
+}
+
+// order is ask, which must not fail.
+func (j *job) order() *job {
+	j.s.t.Helper()
+	if err := j.ask(); err != nil {
 		j.s.t.Fatal(err)
 	}
 	return j
@@ -174,6 +193,19 @@ func (j *job) runs() int {
 // ended checks that the command was run once, to its end, and that all of that is known.
 func (j *job) ended() {
 	j.s.t.Helper()
+	j.told()
+	logged := j.logged()
+	for stream, want := range map[string][]byte{domain.StreamStdout: j.stdout, domain.StreamStderr: j.stderr} {
+		if !bytes.Equal(logged[stream], want) {
+			j.s.t.Errorf("the log of command %s has %d bytes of %s, which has %d, or others", j.id, len(logged[stream]), stream, len(want))
+		}
+	}
+	j.nothingLeft()
+}
+
+// told checks that the command was run once, and what its row and its workflow say of that.
+func (j *job) told() domain.Command {
+	j.s.t.Helper()
 	c := j.over()
 	if c.Status != domain.CommandDone || c.ExitCode == nil || *c.ExitCode != exitCode || c.Error != "" || c.Late != nil {
 		code := "none"
@@ -187,13 +219,8 @@ func (j *job) ended() {
 	if n := j.runs(); n != 1 {
 		j.s.t.Errorf("command %s was run %d times", j.id, n)
 	}
-	j.settled(c)
-	logged := j.logged()
-	for stream, want := range map[string][]byte{domain.StreamStdout: j.stdout, domain.StreamStderr: j.stderr} {
-		if !bytes.Equal(logged[stream], want) {
-			j.s.t.Errorf("the log of command %s has %d bytes of %s, which has %d, or others", j.id, len(logged[stream]), stream, len(want))
-		}
-	}
+	j.known(c)
+	return c
 }
 
 func (j *job) wrote(stream string, got domain.CommandOutput, want []byte) {
@@ -207,17 +234,30 @@ func (j *job) wrote(stream string, got domain.CommandOutput, want []byte) {
 // is left on the machine.
 func (j *job) settled(c domain.Command) {
 	j.s.t.Helper()
+	j.known(c)
+	j.nothingLeft()
+}
+
+// known checks that the workflow of a command ends as the command did. One that was over before
+// its workflow could be started has none.
+func (j *job) known(c domain.Command) {
+	j.s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var result workflows.CommandResult
-	if err := j.s.temporal.GetWorkflow(ctx, workflows.CommandWorkflowID(j.id), "").Get(ctx, &result); err != nil || result.Status != c.Status {
+	err := j.s.temporal.GetWorkflow(ctx, workflows.CommandWorkflowID(j.id), "").Get(ctx, &result)
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return
+	}
+	if err != nil || result.Status != c.Status {
 		j.s.t.Errorf("the workflow of command %s, which is %s, ends with %+v, %v", j.id, c.Status, result, err)
 	}
-	var left []string
-	within(j.s.t, 20*time.Second, fmt.Sprintf("nothing of command %s is left", j.id), func() bool {
-		left = processesOf(j.id)
-		return len(left) == 0
-	})
+}
+
+func (j *job) nothingLeft() {
+	j.s.t.Helper()
+	nothingLeft(j.s.t, j.id)
 }
 
 // logged puts together what the events of a command say that it wrote.

@@ -20,7 +20,13 @@ type stack struct {
 
 func newStack(t *testing.T) *stack {
 	t.Helper()
-	s := &stack{site: newSite(t, `{"rounds": [{"text": "I say nothing."}]}`)}
+	return newStackOf(t, `{"rounds": [{"text": "I say nothing."}]}`)
+}
+
+// newStackOf is newStack with a model that says what a script has.
+func newStackOf(t *testing.T, script string) *stack {
+	t.Helper()
+	s := &stack{site: newSite(t, script)}
 	s.temporal = newWire(t, s.on.TemporalAddress)
 	s.api = s.serveBy(s.temporal.address)
 	s.worker = s.work()
@@ -148,8 +154,8 @@ func TestAgentIsKilledAroundADelivery(t *testing.T) {
 }
 
 // Of a command whose shim is killed nobody can know how it ended: it is unknown, and nothing of
-// it is left behind, whether its agent is there or killed with it. What has taken the command's
-// mark from its environment is found by its shim alone.
+// it is left behind, whether its agent is there or killed with it. What hides by another
+// environment is found by the one of both that lives.
 func TestShimIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -167,7 +173,12 @@ func TestShimIsKilled(t *testing.T) {
 		},
 	} {
 		for stage, reach := range map[string]func(*machine) *job{
-			"just running":    func(m *machine) *job { return m.newLeaver("-u NONE").order().begins() },
+			"just running": func(m *machine) *job {
+				if name == "alone" {
+					return m.newJob().order().begins()
+				}
+				return m.newLeaver("-u NONE").order().begins()
+			},
 			"amid its output": func(m *machine) *job { return m.newTalk().order().speaks() },
 		} {
 			t.Run(name+", "+stage, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,14 +52,20 @@ func (m *machine) configure(address, token string) {
 
 func (m *machine) config() string { return filepath.Join(m.dir, "config.toml") }
 
-// join starts the agent for the first time.
+// join starts the agent for the first time, and waits until it is connected.
 func (m *machine) join() {
+	m.s.t.Helper()
+	m.launch()
+	m.comes()
+}
+
+// launch starts the agent for the first time.
+func (m *machine) launch() {
 	m.s.t.Helper()
 	path := program(m.s.t, "harvest-agent")
 	m.process = startProcess(m.s.t, filepath.Join(m.dir, "agent.log"), "", func() *exec.Cmd {
 		return exec.Command(path, "-c", m.config())
 	})
-	m.comes()
 }
 
 // comes waits until the agent is connected.
@@ -88,9 +95,10 @@ func (m *machine) goes(limit time.Duration) {
 	})
 }
 
-// processesOf gives the processes that have a word in their environment or command line: a
-// shim, and all that descends from its command, in whatever group or session.
-func processesOf(word string) (found []string) {
+// processesOf gives the processes that have one of some words in their environment or command
+// line: a shim has the id of its command there, and so has all that descends from it, in
+// whatever group or session.
+func processesOf(words ...string) (found []string) {
 	entries, _ := filepath.Glob("/proc/[0-9]*")
 	for _, entry := range entries {
 		line, err := os.ReadFile(entry + "/cmdline")
@@ -98,11 +106,21 @@ func processesOf(word string) (found []string) {
 			continue // it has ended
 		}
 		environment, _ := os.ReadFile(entry + "/environ")
-		if bytes.Contains(line, []byte(word)) || bytes.Contains(environment, []byte(word)) {
+		has := func(word string) bool {
+			return bytes.Contains(line, []byte(word)) || bytes.Contains(environment, []byte(word))
+		}
+		if slices.ContainsFunc(words, has) {
 			found = append(found, filepath.Base(entry)+" "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 		}
 	}
 	return found
+}
+
+// nothingLeft waits for the end of all processes of some commands: their shims end a moment
+// after it is told how these did.
+func nothingLeft(t *testing.T, ids ...string) {
+	t.Helper()
+	within(t, 20*time.Second, "nothing is left of "+strings.Join(ids, ", "), func() bool { return len(processesOf(ids...)) == 0 })
 }
 
 // shimOf gives the process that watches over a command.

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// together is how many of these tests run at once: they wait most of the time.
-const together = "12"
+// together is how many of these tests run at once: they wait most of the time, but their
+// processes share the connections of one database server.
+const together = "6"
 
 func TestMain(m *testing.M) {
 	flag.Parse()

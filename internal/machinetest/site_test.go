@@ -60,7 +60,7 @@ func newSite(t *testing.T, script string) *site {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	var err error
-	if s.pool, err = postgres.Open(ctx, s.on.DSN); err != nil {
+	if s.pool, err = postgres.Open(ctx, s.on.DSN+"&pool_max_conns=4"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.pool.Close)
