@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/rs/zerolog"
 	"go.temporal.io/api/operatorservice/v1"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/embedded"
 	"github.com/harvest-engine/harvest/internal/llm"
 	"github.com/harvest-engine/harvest/internal/llm/providers"
+	"github.com/harvest-engine/harvest/internal/postgres"
 	"github.com/harvest-engine/harvest/worker"
 )
 
@@ -21,7 +21,7 @@ func (p *program) examinePostgres(ctx context.Context, cfg *config.Config) []fin
 	if cfg.Database.URL.Empty() {
 		return examineOwnPostgres(ctx)
 	}
-	conn, err := pgx.Connect(ctx, cfg.Database.URL.Reveal())
+	conn, err := postgres.Connect(ctx, cfg.Database.URL.Reveal())
 	if err != nil {
 		return fail("postgres", err, "check DATABASE_URL (postgres://user:password@host:port/database), and that the server runs")
 	}

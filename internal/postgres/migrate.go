@@ -40,7 +40,7 @@ func Migrate(ctx context.Context, dsn string) error {
 }
 
 func migrateBy(ctx context.Context, dsn string, files fs.FS) error {
-	conn, err := pgx.Connect(ctx, dsn)
+	conn, err := Connect(ctx, dsn)
 	if err != nil {
 		return fmt.Errorf("reach the database: %w", err)
 	}

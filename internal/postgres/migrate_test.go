@@ -207,6 +207,14 @@ func TestDatabasesOfNewerVersionsAreRefused(t *testing.T) {
 	}
 }
 
+// An address may say how many connections a process takes.
+func TestAddressesWithSettingsOfAPoolAreMigrated(t *testing.T) {
+	t.Parallel()
+	if err := postgres.Migrate(context.Background(), testkit.DSN(t)+"&pool_max_conns=3"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestMigrationsThatCanNotBeOrdered(t *testing.T) {
 	t.Parallel()
 	a := emptied(t)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -40,4 +41,14 @@ func Open(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 		return nil, fmt.Errorf("reach the database: %w", err)
 	}
 	return pool, nil
+}
+
+// Connect opens one connection by an address that may hold settings of a pool, such as
+// pool_max_conns, which the server itself would refuse.
+func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("read the database address: %w", err)
+	}
+	return pgx.ConnectConfig(ctx, config.ConnConfig)
 }
