@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 const installHelp = `The command is printed once: it carries a token that is kept nowhere. It needs root on the
@@ -39,8 +40,11 @@ func (p *program) installCommand(c *cobra.Command, rotate bool) *cobra.Command {
 	var uses int
 	var wget, asJSON bool
 	c = p.ofProject(c, func(ctx context.Context, api *client.Client, project string, _ []string) error {
-		if life < 0 || uses < 0 || life > 0 && life < time.Second {
-			return usageError{errors.New("--expires and --uses must be more than nothing; leave them out for the usual")}
+		if c.Flags().Changed("expires") && (life < time.Second || life > domain.MaxInstallLife) {
+			return usageError{fmt.Errorf("--expires %s: give a time from 1s to %s", life, domain.MaxInstallLife)}
+		}
+		if c.Flags().Changed("uses") && uses < 1 {
+			return usageError{errors.New("--uses must be 1 or more; leave it out for any number of machines")}
 		}
 		made, err := api.InstallCommand(ctx, project, rotate, life, uses)
 		switch {

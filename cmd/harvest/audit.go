@@ -43,7 +43,10 @@ func (p *program) auditCommand() *cobra.Command {
 				query.Set(f[0], value)
 			}
 		}
-		if since > 0 {
+		if c.Flags().Changed("since") {
+			if since <= 0 {
+				return usageError{fmt.Errorf("--since %s: give a time of more than nothing, such as 24h", since)}
+			}
 			query.Set("since", time.Now().Add(-since).UTC().Format(time.RFC3339))
 		}
 		query.Set("limit", strconv.Itoa(limit))

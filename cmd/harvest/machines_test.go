@@ -51,6 +51,10 @@ func TestInstallCommands(t *testing.T) {
 	m.wants(t, "POST /projects/p1/agents/rotate-install-token {}")
 	ada.says(exitOK, "", []string{`"expires_at"`}, in("agents", "install", "--json")...)
 	ada.says(exitUsage, "", []string{"--uses"}, in("agents", "install", "--uses", "-1")...)
+	// What is given is never taken for what is left out, which is good for more.
+	ada.says(exitUsage, "", []string{"--uses must be 1 or more"}, in("agents", "rotate-token", "--uses", "0")...)
+	ada.says(exitUsage, "", []string{"--expires 0s", "720h"}, in("agents", "install", "--expires", "0s")...)
+	ada.says(exitUsage, "", []string{"--expires 721h0m0s", "720h"}, in("agents", "install", "--expires", "721h")...)
 }
 
 func TestMachinesAreRemoved(t *testing.T) {

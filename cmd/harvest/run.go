@@ -56,7 +56,7 @@ never shows them.`,
 		Args: arguments(2, -1, "name a machine, and the command: harvest run MACHINE -- COMMAND"),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.order.Command = commandLine(args[1:])
-			if err := f.read(); err != nil {
+			if err := f.read(c.Flags().Changed); err != nil {
 				return err
 			}
 			err := p.withClient(func(api *client.Client) error {
@@ -90,10 +90,10 @@ func (f *runFlags) add(c *cobra.Command) {
 }
 
 // read completes the order.
-func (f *runFlags) read() (err error) {
+func (f *runFlags) read(given func(flag string) bool) (err error) {
 	for flag, times := range map[string][2]time.Duration{"timeout": {f.timeout, domain.MaxCommandTimeout}, "wait": {f.wait, domain.MaxCommandWait}} {
-		if times[0] < 0 || times[0] > times[1] {
-			return usageError{fmt.Errorf("--%s %s: give a time of at most %s", flag, times[0], times[1])}
+		if given(flag) && (times[0] <= 0 || times[0] > times[1]) {
+			return usageError{fmt.Errorf("--%s %s: give a time of more than nothing and at most %s", flag, times[0], times[1])}
 		}
 	}
 	f.order.TimeoutSecs, f.order.WaitSecs = wholeSeconds(f.timeout), wholeSeconds(f.wait)

@@ -99,6 +99,7 @@ func TestATeamSetsItselfUpByCommands(t *testing.T) {
 	if out, _ = ada.run(exitOK, "", "groups", "list"); !strings.Contains(out, strings.TrimSpace(id)) || !strings.Contains(out, "join") {
 		t.Errorf("groups:\n%s", out)
 	}
+	ada.says(exitUsage, "", []string{"--since -1h0m0s", "more than nothing"}, "audit", "--since", "-1h")
 	out, said := ada.run(exitOK, "", "audit", "--since", "1h", "--limit", "2")
 	if strings.Count(out, "\n") != 3 || !strings.Contains(out, "Ada (by a key)") || !strings.Contains(said, "--before") {
 		t.Errorf("audit:\n%s%s", out, said)

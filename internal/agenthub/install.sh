@@ -250,7 +250,34 @@ start_alone() {
 	say "  $binary --config $config </dev/null >>$log 2>&1 &"
 }
 
+# logged SIZE TIME: what the agent has logged since its log had this many bytes, or since then.
+logged() {
+	if has_systemd; then
+		if have journalctl; then journalctl -u harvest-agent.service --since="@$2" -n 20 -o cat 2>/dev/null || true; fi
+	elif [ -f "$log" ]; then
+		tail -c "+$(($1 + 1))" "$log"
+	fi
+}
+
+# await_join SIZE TIME waits for the permanent token, which the agent stores as it joins: a token
+# that the server does not take is said here, and not in a log alone.
+await_join() {
+	local waited=0 known why=
+	while [ "$waited" -lt 75 ]; do
+		known=$(setting agent_token)
+		if [ "${known#hva_}" != "$known" ]; then return 0; fi
+		why=$(logged "$1" "$2" | grep 'not connected' | tail -n 1 || true)
+		case $why in *'does not take agent_token'*) break ;; esac
+		sleep 0.2
+		waited=$((waited + 1))
+	done
+	if [ -z "$why" ]; then why=$(logged "$1" "$2" | tail -n 1); fi
+	die "installed, but this machine has not joined the project; the agent goes on trying. It says:
+  ${why:-nothing yet; see systemctl status harvest-agent, or $log}"
+}
+
 install_agent() {
+	local size=0 since
 	[ -n "$1" ] || no_token
 	case $1 in
 	*[!A-Za-z0-9_]*) die "that is no install token" ;;
@@ -262,7 +289,10 @@ install_agent() {
 	download
 	configure "$1"
 	stop_agent
+	if [ -f "$log" ]; then size=$(wc -c <"$log"); fi
+	since=$(date +%s)
 	if has_systemd; then start_systemd; else start_alone; fi
+	await_join "$size" "$since"
 }
 
 main() {

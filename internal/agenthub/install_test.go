@@ -195,7 +195,7 @@ func TestInstallAlone(t *testing.T) {
 		t.Fatalf("%d: %s", code, out)
 	}
 	config := s.read(t, "etc/harvest-agent/config.toml")
-	want := fmt.Sprintf("server_url = %q\nagent_token = %q\nstate_dir = %q\n", s.server.URL, goodToken, s.in("var/lib/harvest-agent"))
+	want := fmt.Sprintf("server_url = %q\nagent_token = %q\nstate_dir = %q\n", s.server.URL, "hva_joined", s.in("var/lib/harvest-agent"))
 	if config != want {
 		t.Errorf("the configuration is %q, want %q", config, want)
 	}
@@ -213,7 +213,7 @@ func TestInstallAlone(t *testing.T) {
 
 	// The agent has joined, and keeps its permanent token, whatever token comes.
 	s.knows.Store(true)
-	write(t, s.in("etc/harvest-agent/config.toml"), strings.Replace(config, goodToken, "hva_permanent", 1), 0o644)
+	write(t, s.in("etc/harvest-agent/config.toml"), strings.Replace(config, "hva_joined", "hva_permanent", 1), 0o644)
 	if out, code := s.run(t, nil, "--token", "hvi_expired"); code != 0 {
 		t.Fatalf("again: %d: %s", code, out)
 	}
@@ -276,7 +276,8 @@ func TestInstallWithSystemd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	calls := s.in("calls")
-	write(t, filepath.Join(s.path, "systemctl"), "#!/bin/sh\necho \"$*\" >>"+calls+"\n", 0o755)
+	write(t, filepath.Join(s.path, "systemctl"), "#!/bin/sh\necho \"$*\" >>"+calls+
+		"\nif [ \"$1\" = restart ]; then sed -i s/hvi_[a-z]*/hva_joined/ "+s.in("etc/harvest-agent/config.toml")+"; fi\n", 0o755)
 	if err := os.MkdirAll(s.in("run/systemd/system"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +322,7 @@ func TestInstallByWget(t *testing.T) {
 			t.Errorf("the configuration is %q", text)
 		}
 		config := s.read(t, "etc/harvest-agent/config.toml")
-		write(t, s.in("etc/harvest-agent/config.toml"), strings.Replace(config, goodToken, "hva_permanent", 1), 0o600)
+		write(t, s.in("etc/harvest-agent/config.toml"), strings.Replace(config, "hva_joined", "hva_permanent", 1), 0o600)
 	}
 	if s.asked.Load() != 2 {
 		t.Errorf("the server was asked %d times", s.asked.Load())
@@ -392,6 +393,20 @@ func TestUpdateFails(t *testing.T) {
 	}
 	if got := s.read(t, "usr/local/bin/harvest-agent"); got != string(program)+"newer" {
 		t.Error("the program is not up to date")
+	}
+}
+
+// A token that the server does not take is said by the script, and not in the agent's log alone;
+// a new command mends it, and what the log held before does not count.
+func TestInstallDoesNotJoin(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	out, code := s.run(t, nil, "--token", "hvi_expired")
+	if code == 0 || !strings.Contains(out, "has not joined") || !strings.Contains(out, "it expired") {
+		t.Errorf("%d: %s", code, out)
+	}
+	if out, code := s.run(t, nil, "--token", goodToken); code != 0 || strings.Contains(out, "has not joined") {
+		t.Errorf("then: %d: %s", code, out)
 	}
 }
 
