@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,19 +76,33 @@ func agentsIn(ctx context.Context, api *client.Client, project string) ([]client
 	return list, err
 }
 
-// agentNamed gives the machine of that id, or of that name where only one has it.
+// agentNamed gives the machine of that id, or of that name where only one has it. A container
+// has the name that it was made by, too, without its suffix.
 func agentNamed(ctx context.Context, api *client.Client, project, name string) (client.Agent, error) {
 	list, err := agentsIn(ctx, api, project)
 	if err != nil {
 		return client.Agent{}, err
 	}
-	id, err := pick(entries(list, func(a client.Agent) entry { return entry{a.ID, a.Hostname} }), "machine", name)
+	id, err := pickAgent(list, name)
 	for _, a := range list {
 		if a.ID == id {
 			return a, err
 		}
 	}
 	return client.Agent{}, err
+}
+
+func pickAgent(list []client.Agent, name string) (string, error) {
+	id, err := pick(entries(list, func(a client.Agent) entry { return entry{a.ID, a.Hostname} }), "machine", name)
+	if domain.CodeOf(err) != domain.CodeNotFound {
+		return id, err
+	}
+	return pick(entries(list, func(a client.Agent) entry {
+		if suffix, ok := strings.CutPrefix(a.Hostname, name+"-"); ok && a.Provider == domain.ProviderLXD && len(suffix) == 8 && !strings.Contains(suffix, "-") {
+			return entry{a.ID, name}
+		}
+		return entry{a.ID, a.Hostname}
+	}), "machine", name)
 }
 
 func (p *program) listAgentsCommand() *cobra.Command {
