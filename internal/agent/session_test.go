@@ -152,6 +152,24 @@ func TestClosedConsoleLeavesNothing(t *testing.T) {
 	}
 }
 
+// Typing hangs in a shell that reads nothing while it writes: that nobody is there any more is
+// seen by what it shows.
+func TestConsoleCutOffAmidTypingLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := newDaemon(t, s)
+	d.start()
+	conn := s.console("s1")
+	types(t, conn, "stty raw -echo; echo x > "+d.folder+"/up; while :; do echo more; done\n")
+	d.file(filepath.Join(d.folder, "up"))
+	ctx, stop := context.WithTimeout(t.Context(), time.Second) // far more than anybody takes; it closes the connection
+	defer stop()
+	for conn.Write(ctx, websocket.MessageBinary, make([]byte, agentwire.MaxFrame)) == nil {
+	}
+	_ = conn.CloseNow()
+	d.nothingLeft()
+}
+
 func TestConsoleThatNobodyReadsWaits(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -49,7 +49,9 @@ func (h *Host) Console(ctx context.Context, id string, cols, rows int) {
 	shown, typed := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(shown)
-		tty.showing(ctx, conn)
+		if !tty.showing(ctx, conn) {
+			cancel() // typing may hang in a shell that takes nothing, and not see that nobody is there
+		}
 	}()
 	go func() {
 		defer close(typed)
@@ -81,8 +83,9 @@ func (t *terminal) finish(shown <-chan struct{}) {
 }
 
 // showing sends what the terminal shows until it has ended, which it does once no process
-// has it. Where the connection takes no more, the shell waits.
-func (t *terminal) showing(ctx context.Context, conn *websocket.Conn) {
+// has it. Where the connection takes no more, the shell waits; it is false where the
+// connection has ended.
+func (t *terminal) showing(ctx context.Context, conn *websocket.Conn) bool {
 	stop := context.AfterFunc(ctx, func() { _ = t.master.SetReadDeadline(time.Now()) })
 	defer stop()
 	buffer := make([]byte, agentwire.MaxFrame)
@@ -90,11 +93,11 @@ func (t *terminal) showing(ctx context.Context, conn *websocket.Conn) {
 		n, err := t.master.Read(buffer)
 		if n > 0 {
 			if conn.Write(ctx, websocket.MessageBinary, buffer[:n]) != nil {
-				return
+				return false
 			}
 		}
 		if err != nil {
-			return
+			return true
 		}
 	}
 }
