@@ -40,12 +40,12 @@ its arguments, exactly as they stand. The command goes on whatever becomes of th
 the connection or of Harvest; it never runs twice. Where the machine is not connected the command
 waits for it.
 
-Ctrl-C asks for the end of the command, and shows how it ends; a second one leaves it alone, and
-says how it can be followed. The exit code is the command's own, or
+Ctrl-C asks for the end of the command, and shows how it ends; a second one waits for that no
+longer, and says how it can be followed. The exit code is the command's own, or
   123  it ran, and how it ended can't be known
   124  it ran longer than its --timeout, and was ended
   125  it never ran
-  130  it was canceled, or left running
+  130  it was canceled, or its end was no longer waited for
 
 Secrets of the project go into its environment, by --env: the machine gets the values, and the log
 never shows them.`,

@@ -122,7 +122,7 @@ func (v *commandView) write(stream string, data []byte) error {
 }
 
 // followRun shows a command to its end, which it gives as an error with the exit code. Where ctx
-// ends it asks for the command's end; at the next interrupt it leaves it alone.
+// ends it asks for the command's end; at the next interrupt it no longer waits for that.
 func (p *program) followRun(ctx context.Context, api *client.Client, x client.Command, asJSON, raw bool) error {
 	v := p.view(raw, asJSON)
 	defer v.close()
@@ -135,7 +135,7 @@ func (p *program) followRun(ctx context.Context, api *client.Client, x client.Co
 	end, err := follow(following, api, x, "", v)
 	switch {
 	case err != nil && following.Err() != nil:
-		return exitError{exitStopped, fmt.Errorf("the command goes on; follow it with: harvest agents logs %s", x.ID)}
+		return exitError{exitStopped, fmt.Errorf("its end was asked for, and is not waited for; see what becomes of it with: harvest agents logs %s", x.ID)}
 	case err != nil:
 		return domain.Wrap(domain.CodeOf(err), err, "%s; the command goes on: harvest agents logs %s", domain.PublicMessage(err), x.ID)
 	case asJSON:

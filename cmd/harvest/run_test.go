@@ -129,7 +129,7 @@ func TestCtrlCAsksForTheEnd(t *testing.T) {
 	}
 }
 
-func TestASecondCtrlCLeavesItRunning(t *testing.T) {
+func TestASecondCtrlCWaitsNoLonger(t *testing.T) {
 	t.Parallel()
 	m, ada := newMachines(t)
 	m.answer("POST "+ofWeb1+"/execute", `{"command_id":"c1","status":"queued"}`)
@@ -146,7 +146,7 @@ func TestASecondCtrlCLeavesItRunning(t *testing.T) {
 	<-begun
 	interrupt()
 	again <- os.Interrupt
-	if code, text := over(); code != exitStopped || !strings.Contains(text, "the command goes on; follow it with: harvest agents logs c1") {
+	if code, text := over(); code != exitStopped || !strings.Contains(text, "its end was asked for, and is not waited for; see what becomes of it with: harvest agents logs c1") {
 		t.Errorf("%d:\n%s", code, text)
 	}
 	if calls := m.called("POST " + ofWeb1 + "/commands/c1/cancel"); len(calls) > 1 {
