@@ -82,26 +82,48 @@ func (p *plain) come() {
 			p.messages <- m
 		}
 	})
+	p.left.Go(func() { p.keepPinging(ctx) })
+}
+
+// keepPinging shows that the agent is there, as the wire wants it.
+func (p *plain) keepPinging(ctx context.Context) {
+	beat := time.NewTicker(agentwire.PingEvery)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			_, _ = p.send(ctx, "/agent/ping", map[string]any{}) // the next one may succeed
+		}
+	}
 }
 
 func (p *plain) post(path string, body any) int {
 	p.s.t.Helper()
-	text, err := json.Marshal(body)
+	status, err := p.send(context.Background(), path, body)
 	if err != nil {
 		p.s.t.Fatal(err)
 	}
-	req, err := http.NewRequest(http.MethodPost, "http://"+p.address+path, bytes.NewReader(text))
+	return status
+}
+
+func (p *plain) send(ctx context.Context, path string, body any) (status int, err error) {
+	text, err := json.Marshal(body)
 	if err != nil {
-		p.s.t.Fatal(err)
+		return 0, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.address+path, bytes.NewReader(text))
+	if err != nil {
+		return 0, err
 	}
 	req.Header.Set("Authorization", "Bearer "+p.token)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		p.s.t.Fatal(err)
+		return 0, err
 	}
-	resp.Body.Close()
-	return resp.StatusCode
+	return resp.StatusCode, resp.Body.Close()
 }
 
 // order orders a command that the agent is sent.

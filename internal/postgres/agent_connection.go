@@ -40,9 +40,12 @@ with seen as (
 )
 update agents set last_seen = now() where id = @agent and not exists (select from seen)`)
 
+	// The agent's row is locked first, as where it connects.
 	sqlDisconnectAgent = statement("disconnect an agent", `
-with gone as (
-    delete from agent_connections where agent_id = @agent and id = @connection returning agent_id, pinged_at
+with here as (
+    select id from agents where id = @agent for no key update
+), gone as (
+    delete from agent_connections k using here where k.agent_id = here.id and k.id = @connection returning k.agent_id, k.pinged_at
 )
 update agents a set last_seen = greatest(a.last_seen, gone.pinged_at) from gone where a.id = gone.agent_id`)
 )

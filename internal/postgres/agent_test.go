@@ -228,6 +228,27 @@ func TestOnline(t *testing.T) {
 	wantCode(t, "another project's agent", err, domain.CodeNotFound)
 }
 
+// An agent comes back while the server still learns that it has gone.
+func TestComeBackWhileLeaving(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	_, project, _ := shared(t, h.store)
+	m := h.join(project, "m1", whole...)
+	for range 200 {
+		leaving := m.connect("")
+		var group errgroup.Group
+		group.Go(func() error { return h.store.DisconnectAgent(ctx, m.ID, leaving) })
+		group.Go(func() error { return h.store.SeeAgent(ctx, m.ID) })
+		group.Go(func() error {
+			return h.store.ConnectAgent(ctx, domain.AgentConnection{ID: domain.NewID(), AgentID: m.ID, ProcessID: "p", AgentHello: m.hello})
+		})
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A hint reaches who serves agents, here and in other processes.
 func TestHints(t *testing.T) {
 	t.Parallel()
