@@ -158,7 +158,7 @@ func (d *daemon) sweep() { procs.End(d.running, 0) }
 // a moment to be gone.
 func (d *daemon) nothingLeft() {
 	d.t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(patience)
 	left := d.running()
 	for len(left) > 0 && time.Now().Before(deadline) {
 		time.Sleep(5 * time.Millisecond)
@@ -205,7 +205,7 @@ func (d *daemon) file(path string) string {
 // agent has read its answer.
 func (d *daemon) forgets() {
 	d.t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		names, err := filepath.Glob(filepath.Join(d.state, "commands", "*"))
 		if err != nil {

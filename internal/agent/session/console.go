@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,16 +103,25 @@ func (t *terminal) showing(ctx context.Context, conn *websocket.Conn) bool {
 	}
 }
 
+// A shell that takes nothing for deafAfter loses what is typed, as on any terminal whose buffer
+// is full, until it takes something again: what is behind in the connection, its end too, would
+// not be seen otherwise.
+const (
+	deafAfter = 10 * time.Second
+	deafTries = 10 * time.Millisecond
+)
+
 // typing types what comes, until the connection ends. Where the shell takes no more, the
-// connection waits.
+// connection waits, for a while.
 func (t *terminal) typing(ctx context.Context, conn *websocket.Conn) {
+	patience := deafAfter
 	for {
 		kind, data, err := conn.Read(ctx)
 		if err != nil {
 			return
 		}
 		if kind == websocket.MessageBinary {
-			_, _ = t.master.Write(data) // to a shell that has ended nothing can be typed
+			patience = t.typed(data, patience)
 			continue
 		}
 		var frame agentwire.Frame
@@ -119,6 +129,16 @@ func (t *terminal) typing(ctx context.Context, conn *websocket.Conn) {
 			_ = t.resize(frame.Cols, frame.Rows) // a terminal that has ended has no size
 		}
 	}
+}
+
+// typed types some bytes, and gives how long to wait for the shell to take the next ones.
+func (t *terminal) typed(data []byte, patience time.Duration) time.Duration {
+	_ = t.master.SetWriteDeadline(time.Now().Add(patience))
+	n, err := t.master.Write(data) // to a shell that has ended nothing can be typed
+	if errors.Is(err, os.ErrDeadlineExceeded) && n == 0 {
+		return deafTries
+	}
+	return deafAfter
 }
 
 // shell says which login shell is opened.
