@@ -50,6 +50,7 @@ func (c *Container) status(width int) string {
 func (c *Container) Show(kind domain.EventType, event Event) error {
 	var e struct {
 		Phase    string `json:"phase"`
+		Instance string `json:"instance"`
 		Message  string `json:"message"`
 		Attempt  int    `json:"attempt"`
 		Attempts int    `json:"attempts"`
@@ -65,7 +66,11 @@ func (c *Container) Show(kind domain.EventType, event Event) error {
 	case domain.EventDone:
 		c.begin("")
 		c.screen.Status(nil)
-		c.screen.Line("%s is made; it is in harvest agents list once its agent has connected, within seconds", c.screen.Style(Bold, printable(c.name)))
+		as := ""
+		if e.Instance != "" && e.Instance != c.name {
+			as = " as " + printable(e.Instance)
+		}
+		c.screen.Line("%s is made%s; it is in harvest agents list once its agent has connected, within seconds", c.screen.Style(Bold, printable(c.name)), as)
 	case domain.EventCanceled:
 		c.screen.Status(nil)
 		return domain.Errorf(domain.CodeCanceled, "%s was not made: it was stopped, and all that was made of it is removed", printable(c.name))
