@@ -12,18 +12,22 @@ import (
 	"github.com/harvest-engine/harvest/internal/sse"
 )
 
-// plainAgent speaks the wire of the contract and nothing else.
+// plainAgent speaks the wire of the contract and, but for what hello says of it, nothing else.
 type plainAgent struct {
 	r      *rig
 	token  string
+	hello  string // the query of its event stream
 	answer *http.Response
 	events *sse.Reader
 }
 
+// installToken finds the token in an install command.
+func installToken(text string) string { return regexp.MustCompile(`hvi_[a-z2-7]+`).FindString(text) }
+
 // connect opens its event stream and gives the greeting.
 func (a *plainAgent) connect(t *testing.T) agentwire.Message {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.r.base+"/agent/events?hostname=attic", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.r.base+"/agent/events?"+a.hello, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +70,7 @@ func TestPlainAgent(t *testing.T) {
 	r := newRig(t, upgradeScript, machinesTOML(t, f.URL))
 	s := newMachineSite(t, r, f)
 	_, text := r.bearer(t, r.token, http.MethodPost, "/projects/"+s.project+"/agents/rotate-install-token", "")
-	a := &plainAgent{r: r, token: regexp.MustCompile(`hvi_[a-z2-7]+`).FindString(text)}
+	a := &plainAgent{r: r, token: installToken(text), hello: "hostname=attic"}
 	greeting := a.connect(t)
 	if greeting.Type != agentwire.Registered || greeting.AgentToken == "" {
 		t.Fatalf("it is greeted with %+v", greeting)

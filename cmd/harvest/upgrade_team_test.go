@@ -14,7 +14,8 @@ import (
 // saidTeam is what people have made in a project, as the API tells the owner of it.
 type saidTeam struct {
 	ProjectID string                     `json:"project_id"`
-	Answers   map[string]json.RawMessage `json:"answers"` // by path
+	Answers   map[string]json.RawMessage `json:"answers"`           // by path
+	Machine   *saidMachine               `json:"machine,omitempty"` // nil of a release without machines
 }
 
 // The value of a secret that is kept, and the question that makes another one.
@@ -69,11 +70,12 @@ func (r *rig) becomeTeam(t *testing.T) *saidTeam {
 	r.made(t, under+"/skills", map[string]string{"name": "deploy", "description": "How we deploy.", "content": teamSkill})
 	talk := under + "/conversations/" + r.made(t, under+"/conversations", map[string]string{})
 	r.makeToken(t, under, talk)
-	told := &saidTeam{ProjectID: project, Answers: map[string]json.RawMessage{}}
-	for _, path := range []string{
-		"/admin/users", "/admin/groups", "/projects", under, under + "/settings", under + "/usage", under + "/conversations", talk, under + "/actions",
-		under + "/secrets", under + "/artifacts", "/artifacts/" + artifact, "/artifacts/" + artifact + "/versions", under + "/memories", under + "/skills",
-	} {
+	machine, paths := r.hasMachine(t, project)
+	told := &saidTeam{ProjectID: project, Answers: map[string]json.RawMessage{}, Machine: machine}
+	for _, path := range append(paths,
+		"/admin/users", "/admin/groups", "/projects", under, under+"/settings", under+"/usage", under+"/conversations", talk, under+"/actions",
+		under+"/secrets", under+"/artifacts", "/artifacts/"+artifact, "/artifacts/"+artifact+"/versions", under+"/memories", under+"/skills",
+	) {
 		told.Answers[path] = r.tell(t, http.StatusOK, http.MethodGet, path, nil)
 	}
 	return told
@@ -124,6 +126,9 @@ func (r *rig) isStill(t *testing.T, team *saidTeam) {
 	}
 	if value, err := r.secrets.Open(t.Context(), team.ProjectID, secret.Ref()); err != nil || value.Reveal() != keptSecret {
 		t.Errorf("the secret is lost: %v", err)
+	}
+	if team.Machine != nil {
+		r.comesBack(t, team.Machine)
 	}
 }
 

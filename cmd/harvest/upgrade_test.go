@@ -54,7 +54,7 @@ type saidEvent struct {
 }
 
 // upgradable keeps events for ever: kept databases grow old.
-const upgradable = "[data]\nevents_retention = \"0s\"\n" + scriptedModel
+const upgradable = "[data]\nevents_retention = \"0s\"\n" + scriptedModel + "\n[agents]\npublic_url = \"https://harvest.example.com\"\n"
 
 const upgradeScript = `{
 	"scenes": [` + teamScene + `, {"question": "What fails?", "rounds": [{"faults": [{"code": "upstream", "message": "no such key", "times": -1}]}]}],
