@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,6 +34,21 @@ func (d *daemon) says(text string) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+var waitLogged = regexp.MustCompile(`again_in=(\S+)`)
+
+// waits gives for how long the agent said that it waits before it connects again, each time.
+func (d *daemon) waits() (list []time.Duration) {
+	d.t.Helper()
+	for _, found := range waitLogged.FindAllStringSubmatch(d.log.String(), -1) {
+		wait, err := time.ParseDuration(found[1])
+		if err != nil {
+			d.t.Error(err)
+		}
+		list = append(list, wait)
+	}
+	return list
 }
 
 func TestGarbageOfTheServerEndsNothing(t *testing.T) {
@@ -78,7 +94,9 @@ func TestRefusedTokenIsExplainedAndNotHammered(t *testing.T) {
 	d.says("Run a new install command")
 	d.says("the token is not known")
 	d.release()
-	time.Sleep(2 * time.Second) // long enough for many attempts of one that hammers
+	if waits := d.waits(); len(waits) != 2 || waits[1] < 15*time.Second {
+		t.Errorf("it waits %s", waits)
+	}
 	s.mu.Lock()
 	attempts := len(s.hellos)
 	s.token = permanentToken
@@ -95,14 +113,20 @@ func TestConnectsAgainByJitteredWaitsThatBeginAnew(t *testing.T) {
 	s := newServer(t)
 	d := newDaemon(t, s)
 	d.start()
-	for i := range 3 {
+	const times = 3
+	for i := range times {
 		s.connection(i + 1)
-		began := time.Now()
 		s.drop()
 		s.connection(i + 2)
-		if took := time.Since(began); took < 400*time.Millisecond || took > 5*time.Second {
-			t.Errorf("after a good connection it came back in %s", took)
+	}
+	waits := d.waits()
+	for _, wait := range waits {
+		if wait < 500*time.Millisecond || wait > time.Second {
+			t.Errorf("after a good connection it waited %s", wait)
 		}
+	}
+	if len(waits) != times {
+		t.Errorf("it lost a connection %d times", len(waits))
 	}
 }
 
@@ -183,48 +207,68 @@ func silent(t *testing.T, hellos *atomic.Int64, comments time.Duration) *httptes
 	return s
 }
 
-func TestDeadConnectionIsNoticedAndALivingOneKept(t *testing.T) {
+// connects runs an agent until its connections are enough, or for as long as time is, and gives
+// what it logged.
+func connects(t *testing.T, s *httptest.Server, dead, during time.Duration, enough func() bool) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.toml")
+	text := fmt.Sprintf("server_url = %q\nagent_token = %q\n", s.URL, permanentToken)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := settings.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log lockedBuffer
+	a, err := agent.New(agent.Config{
+		Settings: file, Version: "test", Errs: os.Stderr, DeadAfter: dead, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), during)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
+		if enough() {
+			cancel()
+		}
+		select {
+		case err := <-ended:
+			tick.Stop()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return log.String()
+		default:
+		}
+	}
+}
+
+func TestDeadConnectionIsNoticed(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		comments time.Duration
-		again    bool
-	}{
-		"dead":   {time.Hour, true},
-		"living": {50 * time.Millisecond, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var hellos atomic.Int64
-			s := silent(t, &hellos, c.comments)
-			path := filepath.Join(t.TempDir(), "config.toml")
-			text := fmt.Sprintf("server_url = %q\nagent_token = %q\n", s.URL, permanentToken)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			file, err := settings.Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var log lockedBuffer
-			a, err := agent.New(agent.Config{
-				Settings: file, Version: "test", Errs: os.Stderr, DeadAfter: 500 * time.Millisecond,
-				Log: slog.New(slog.NewTextHandler(&log, nil)),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-			defer cancel()
-			if err := a.Run(ctx); err != nil {
-				t.Fatal(err)
-			}
-			if n := hellos.Load(); c.again != (n > 1) {
-				t.Errorf("it connected %d times:\n%s", n, log.String())
-			}
-			if noticed := strings.Contains(log.String(), "nothing came from the server"); noticed != c.again {
-				t.Errorf("the log says:\n%s", log.String())
-			}
-		})
+	var hellos atomic.Int64
+	s := silent(t, &hellos, time.Hour)
+	log := connects(t, s, 500*time.Millisecond, patience, func() bool { return hellos.Load() > 1 })
+	if n := hellos.Load(); n != 2 || !strings.Contains(log, "nothing came from the server") {
+		t.Errorf("it connected %d times:\n%s", n, log)
+	}
+}
+
+func TestLivingConnectionIsKept(t *testing.T) {
+	t.Parallel()
+	// A busy machine may be silent for as long as a dead one: then it gets more time.
+	for dead := 500 * time.Millisecond; ; dead *= 2 {
+		var hellos atomic.Int64
+		log := connects(t, silent(t, &hellos, 50*time.Millisecond), dead, 3*dead, func() bool { return hellos.Load() > 1 })
+		if hellos.Load() == 1 && !strings.Contains(log, "nothing came from the server") {
+			return
+		}
+		if dead > 10*time.Second {
+			t.Fatalf("it connected %d times:\n%s", hellos.Load(), log)
+		}
 	}
 }
 
@@ -265,7 +309,7 @@ func TestUninstallRemovesAll(t *testing.T) {
 		_ = d.cmd.Wait()
 		close(d.gone)
 	}()
-	s.execute("c1", nasty(d)+"while :; do sleep 1000; done")
+	s.execute("c1", nasty(d, "")+"while :; do sleep 1000; done")
 	d.file(filepath.Join(d.folder, "up"))
 	s.console("s1")
 	s.send(agentwire.Message{Type: agentwire.Uninstall})

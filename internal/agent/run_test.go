@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -81,6 +82,7 @@ func TestStreamsOutputInOrderAndInBatches(t *testing.T) {
 	s := newServer(t)
 	d := newDaemon(t, s)
 	d.start()
+	began := time.Now()
 	s.execute("c1", `for i in $(seq 1000); do echo "line $i"; echo "problem $i" >&2; done; while [ ! -e `+d.folder+`/go ]; do read -t 0.02 <> <(:); done; echo end`)
 	s.started("c1", 1)
 	s.output("c1", "line 1000\n")
@@ -88,10 +90,12 @@ func TestStreamsOutputInOrderAndInBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := s.result("c1")
+	took := time.Since(began)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if posts := len(s.paths("/agent/output")); posts > 20 {
-		t.Errorf("2,000 lines took %d posts", posts)
+	// Ten a second, and some where it has more at once.
+	if posts := len(s.paths("/agent/output")); posts > 10+int(took/(100*time.Millisecond)) {
+		t.Errorf("2,000 lines took %d posts in %s", posts, took)
 	}
 	var offset [2]int64
 	var got [2]strings.Builder
@@ -119,23 +123,24 @@ func TestRoundTripIsShort(t *testing.T) {
 	d := newDaemon(t, s)
 	d.start()
 	s.connected()
-	best := time.Hour
-	for i := range 20 {
-		id := "c" + string(rune('a'+i))
-		began := time.Now()
+	// Other tests share the machine: the bounds are far from what a quiet one does, and one round
+	// trip is enough to show that nothing waits in it.
+	best, alone := time.Hour, false
+	deadline := time.Now().Add(patience)
+	for i := 0; best > 100*time.Millisecond || !alone; i++ {
+		if time.Now().After(deadline) {
+			t.Fatalf("the best of %d round trips took %s; one that posted its result alone: %t", i, best, alone)
+		}
+		posts := func() int {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.posts)
+		}
+		id, before, began := fmt.Sprintf("c%d", i), posts(), time.Now()
 		s.execute(id, "echo hello")
 		s.result(id)
 		best = min(best, time.Since(began))
-		t.Logf("%s", time.Since(began))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if posts := len(s.posts); posts >= 40 {
-		t.Errorf("20 short commands took %d posts: none posted its result alone", posts)
-	}
-	// Other tests share the machine, so the bound is far from what a quiet one does.
-	if best > 100*time.Millisecond {
-		t.Errorf("the best of 20 round trips took %s", best)
+		alone = alone || posts() == before+1
 	}
 }
 

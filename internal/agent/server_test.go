@@ -19,7 +19,7 @@ import (
 const (
 	installToken   = "hvi_install"
 	permanentToken = "hva_permanent"
-	patience       = 30 * time.Second
+	patience       = 2 * time.Minute // for what comes at once on a quiet machine
 )
 
 // server is the other end of the wire, as the agent's tests want it to behave.

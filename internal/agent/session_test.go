@@ -141,7 +141,7 @@ func TestClosedConsoleLeavesNothing(t *testing.T) {
 			d := newDaemon(t, s)
 			d.start()
 			conn := s.console("s1")
-			types(t, conn, nasty(d)+"trap '' HUP TERM\necho trapped\n")
+			types(t, conn, nasty(d, "trap '' HUP TERM"))
 			d.file(filepath.Join(d.folder, "up"))
 			if n := len(d.running()); n < 8 {
 				t.Errorf("only %d processes are there to be ended", n)

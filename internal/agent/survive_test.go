@@ -222,19 +222,17 @@ func TestKilledShimIsUnknownAndLeavesNothing(t *testing.T) {
 			s := newServer(t)
 			d := newDaemon(t, s)
 			d.start()
+			// What a shim leaves is found by the id of its command: those of other tests are others.
+			id := fmt.Sprintf("killed-%t", agentToo)
 			command := `echo before; setsid sleep 1001 & (setsid setsid sleep 1002 &) ; nohup sleep 1003 & `
 			if !agentToo {
 				command += `env -i setsid sleep 1004 & ` // only the agent that was there can know
 			}
-			s.execute("c1", command+`touch `+d.folder+`/up; trap "" TERM HUP; while :; do sleep 1000; done`)
-			s.output("c1", "before")
-			for {
-				if _, err := os.Stat(filepath.Join(d.folder, "up")); err == nil {
-					break
-				}
-			}
+			s.execute(id, command+`echo x > `+d.folder+`/up; trap "" TERM HUP; while :; do sleep 1000; done`)
+			s.output(id, "before")
+			d.file(filepath.Join(d.folder, "up"))
 			before := d.running()
-			shim := d.shim("c1")
+			shim := d.shim(id)
 			if agentToo {
 				d.kill()
 			}
@@ -244,7 +242,7 @@ func TestKilledShimIsUnknownAndLeavesNothing(t *testing.T) {
 			if agentToo {
 				d.start()
 			}
-			result := s.result("c1")
+			result := s.result(id)
 			if result.Outcome != agentwire.Unknown || result.ExitCode != nil || result.Error == "" || string(result.StdoutHead) != "before\n" {
 				t.Errorf("the result is %+v", result)
 			}
@@ -254,8 +252,8 @@ func TestKilledShimIsUnknownAndLeavesNothing(t *testing.T) {
 				}
 			}
 			d.nothingLeft()
-			s.execute("c1", "echo again")
-			if again := s.resultAgain("c1", 2); again.Outcome != agentwire.Unknown {
+			s.execute(id, "echo again")
+			if again := s.resultAgain(id, 2); again.Outcome != agentwire.Unknown {
 				t.Errorf("delivered again it ended %q", again.Outcome)
 			}
 		})
