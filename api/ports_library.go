@@ -67,7 +67,7 @@ type Secrets interface {
 	Delete(ctx context.Context, projectID, name string) error
 	// Scrubber gives what takes the values of a project's secrets out of texts.
 	Scrubber(ctx context.Context, projectID string) (domain.Scrubber, error)
-	// Reseal seals what is sealed with an old key with the active one.
+	// Reseal seals all that is kept sealed with an old key with the active one.
 	Reseal(ctx context.Context) (domain.Resealed, error)
 }
 

@@ -92,6 +92,8 @@ func (s *shelfOfSecrets) change(projectID, name string, do func(key string, secr
 
 func (s *shelfOfSecrets) SecretGeneration(context.Context, string) (int64, error) { return 0, nil }
 
+func (s *shelfOfSecrets) ResealStored(context.Context) (int, []string, error) { return 0, nil, nil }
+
 func (s *shelfOfSecrets) ResealableSecrets(context.Context, string, domain.SealedSecret, int) ([]domain.SealedSecret, error) {
 	return nil, nil
 }

@@ -95,10 +95,11 @@ func (p *program) permitSecretCommand(verb, short string, revealable bool) *cobr
 
 func (p *program) rotateSecretsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate", Short: "Seal all secrets with the active encryption key (admins)", Args: usage(cobra.NoArgs),
-		Long: `Seals the secrets of all projects that are sealed with an old encryption key with the active
-one. To retire a key: give every process the new key and make it active, run this, and remove
-the old key once harvest doctor says that nothing uses it.`,
+		Use: "rotate", Short: "Seal all that is kept with the active encryption key (admins)", Args: usage(cobra.NoArgs),
+		Long: `Seals all that is kept and sealed with an old encryption key with the active one: secrets of
+projects, credentials of repositories, long texts and files, and the identity by which LXD knows
+Harvest. To retire a key: give every process the new key and make it active, run this, and
+remove the old key once harvest doctor says that nothing uses it.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(func(api *client.Client) error {
 				done, err := api.RotateSecrets(c.Context())

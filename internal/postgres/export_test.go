@@ -37,3 +37,11 @@ func MigrateTo(ctx context.Context, conn *pgx.Conn, schema string, number int32)
 
 // Feed opens the feed of a subject, as a reader does.
 func (s *Store) Feed(subject string) *live.Feed { return s.hub.Open(subject) }
+
+// SealedColumns names the columns that are sealed, as table.column.
+func SealedColumns() (list []string) {
+	for _, c := range sealedColumns {
+		list = append(list, c.table+"."+c.body)
+	}
+	return list
+}

@@ -76,7 +76,7 @@ func (s *Store) noteProvision(ctx context.Context, sql, id string, event domain.
 // is kept, sealed, with the token that machines join by: for one machine, and as long as life.
 func (s *Store) ProvisionToken(ctx context.Context, id, text string, hash []byte, life time.Duration) (string, error) {
 	args := pgx.NamedArgs{"provision": id, "hash": hash, "life": life}
-	place := []byte("install token of " + id)
+	place := tokenContext(id)
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var sealed []byte
 		if err := tx.QueryRow(ctx, sqlProvisionToken, args).Scan(&sealed); err != nil {
@@ -102,6 +102,9 @@ func (s *Store) ProvisionToken(ctx context.Context, id, text string, hash []byte
 	}
 	return text, failed("make the install token of provision "+id, err)
 }
+
+// tokenContext binds the sealed token to its provision.
+func tokenContext(id string) []byte { return []byte("install token of " + id) }
 
 // EndProvision ends a provision with its terminal event, as one commit: done without a code,
 // else canceled or failed with it. One that has ended is left alone; so is one that was asked

@@ -38,13 +38,6 @@ var (
 	sqlPutValue = statement("put a value", `
 insert into large_values (owner, sha256, size, body) values (@owner, @sha256, @size, @body)
 on conflict (owner, sha256) do update set unused_since = null`)  // locks it against its removal
-	sqlSealedWith = statement("count sealed values by key", `
-with sealed as (select body from large_values union all select sealed from repository_credentials union all select body from document_texts), used as (
-    select encode(substring(body from 2 for get_byte(body, 0)), 'escape') as key from sealed where length(body) > 0
-    union all select key from secret_versions union all select key from secret_offers
-)
-select key, count(*) from used group by 1`)
-
 	sqlUseValue = statement("use a value", `
 insert into value_uses (owner, sha256, message_id) values (@owner, @sha256, @message) on conflict do nothing`)
 	sqlValue = statement("read a value", `select body from large_values where owner = @owner and sha256 = @sha256`)
@@ -91,21 +84,4 @@ func (s *Store) value(ctx context.Context, owner string, ref Ref) ([]byte, error
 		return nil, fmt.Errorf("unpack a value: %w", err)
 	}
 	return body, nil
-}
-
-// SealedWith counts the sealed values by the id of their key: a key that one of them needs
-// must not be given up.
-func (s *Store) SealedWith(ctx context.Context) (map[string]int, error) {
-	rows, err := s.pool.Query(ctx, sqlSealedWith)
-	if err != nil {
-		return nil, failed("count sealed values", err)
-	}
-	counts := map[string]int{}
-	var key string
-	var count int
-	_, err = pgx.ForEachRow(rows, []any{&key, &count}, func() error {
-		counts[key] = count
-		return nil
-	})
-	return counts, failed("count sealed values", err)
 }

@@ -10,10 +10,22 @@ import (
 // resealBatch is how many values are read at once.
 const resealBatch = 100
 
-// Reseal seals what is sealed with an old key with the active one, the values given to calls
-// too; after it, nothing here needs the old keys. What does not open is passed over and told.
-// It may be repeated, and run in several processes at once.
+// Reseal seals what is sealed with an old key with the active one: secrets, the values given to
+// calls, and all else that the store keeps sealed. After it nothing stored needs the old keys. What
+// does not open is passed over and told. It may be repeated, and run in several processes at once.
 func (v *Vault) Reseal(ctx context.Context) (domain.Resealed, error) {
+	done, err := v.resealSecrets(ctx)
+	if err != nil {
+		return done, err
+	}
+	more, faults, err := v.store.ResealStored(ctx)
+	done.Resealed += more
+	done.Failed = append(done.Failed, faults...)
+	done.Failed = done.Failed[:min(len(done.Failed), domain.MaxResealFaults)]
+	return done, err
+}
+
+func (v *Vault) resealSecrets(ctx context.Context) (domain.Resealed, error) {
 	done := domain.Resealed{Key: v.sealer.active, Failed: []string{}}
 	var after domain.SealedSecret
 	for {

@@ -44,6 +44,9 @@ type Store interface {
 	// ResealSecret puts a value that was sealed anew in the place of the old sealing; nothing
 	// where that is gone.
 	ResealSecret(ctx context.Context, old, sealed domain.SealedSecret) error
+	// ResealStored does the same with all else that is kept sealed. It gives how many values
+	// that were, and a line for each that does not open.
+	ResealStored(ctx context.Context) (resealed int, faults []string, err error)
 }
 
 // Auditor keeps a record of what was done.

@@ -44,8 +44,8 @@ func (c *Client) PermitSecret(ctx context.Context, projectID, name string, revea
 	return c.change(ctx, http.MethodPut, secretsPath(projectID, name, "reveal"), map[string]any{"revealable": revealable})
 }
 
-// RotateSecrets seals all secrets that are sealed with an old key with the active one; for
-// admins. It may be repeated.
+// RotateSecrets seals all that is kept sealed with an old key with the active one; for admins.
+// It may be repeated.
 func (c *Client) RotateSecrets(ctx context.Context) (domain.Resealed, error) {
 	var done domain.Resealed
 	err := c.once(ctx, call{method: http.MethodPost, path: "/admin/secrets/rotate"}, &done)
