@@ -273,6 +273,8 @@ type Snapshot struct {
 // Snapshots is how a Backend other than that of the Sources takes part in publication: the
 // Sources say which snapshot of a tag is live.
 type Snapshots interface {
+	// Owner is the id by which a Backend tells its own snapshots from those of other Sources.
+	Owner(ctx context.Context) (string, error)
 	// Snapshots gives the whole versions that a query covers, the newest first; none named
 	// means all. A repository or version that does not exist is not_found.
 	Snapshots(ctx context.Context, versions []VersionRef) ([]Snapshot, error)

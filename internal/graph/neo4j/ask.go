@@ -105,8 +105,8 @@ func (s *Store) try(ctx context.Context, snapshots []graph.Snapshot, f func(tx r
 			return 0, absent
 		}
 		counts, err := rows(ctx, tx, func(r *neo4j.Record) int64 { return field[int64](r, "n") },
-			`MATCH (v:HarvestSnapshot) WHERE v.snapshot IN $ids AND v.state <> 'removing' RETURN count(v) AS n`,
-			map[string]any{"ids": snapshotIDs(snapshots)})
+			`MATCH (v:HarvestSnapshot) WHERE v.snapshot IN $ids AND v.state <> 'removing' AND `+owned+` RETURN count(v) AS n`,
+			map[string]any{"ids": snapshotIDs(snapshots), "owner": s.owner})
 		if err == nil && int(counts[0]) == len(snapshots) {
 			err = absent
 		}

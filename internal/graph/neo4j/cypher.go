@@ -101,7 +101,7 @@ func refused(err error) error {
 }
 
 // internal are properties that serve this package alone.
-var internal = set(`uid snapshot ord rank folded words class of_repo of_tag state seen publication`)
+var internal = set(`uid snapshot ord rank folded words class owner of_repo of_tag state seen publication`)
 
 // plain gives a value as JSON knows it.
 func plain(value any) any {

@@ -14,7 +14,7 @@ func (s *Store) Housekeep(ctx context.Context) error {
 	session := s.session(ctx, neo4j.AccessModeWrite)
 	defer closeSession(ctx, session)
 	repos, err := rows(ctx, auto{session}, func(r *neo4j.Record) string { return field[string](r, "repo") }, `
-MATCH (v:HarvestSnapshot) WHERE v.state <> 'published' RETURN DISTINCT v.of_repo AS repo`, nil)
+MATCH (v:HarvestSnapshot) WHERE v.state <> 'published' AND `+owned+` RETURN DISTINCT v.of_repo AS repo`, map[string]any{"owner": s.owner})
 	if err != nil {
 		return told(err, "look for superseded snapshots")
 	}

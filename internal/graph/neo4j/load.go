@@ -50,19 +50,9 @@ func (s *Store) Stage(ctx context.Context, spec graph.VersionSpec) (graph.Loader
 	if _, err := s.sources.Repository(ctx, spec.Repo); err != nil {
 		return nil, err
 	}
-	id, err := s.sources.Reserve(ctx, spec)
+	id, err := s.begin(ctx, spec)
 	if err != nil {
 		return nil, err
-	}
-	if err := s.remove(ctx, []int64{id}); err != nil { // of another database that used this id
-		return nil, err
-	}
-	session := s.session(ctx, neo4j.AccessModeWrite)
-	defer closeSession(ctx, session)
-	err = run(ctx, session, `CREATE (:HarvestSnapshot {snapshot: $id, of_repo: $repo, of_tag: $tag, state: 'staging', seen: timestamp()})`,
-		map[string]any{"id": id, "repo": spec.Repo, "tag": spec.Tag})
-	if err != nil {
-		return nil, told(err, "begin the load of "+spec.Repo)
 	}
 	return &loader{store: s, spec: spec, id: id, put: map[graph.ResolvedID]bool{}, paths: map[string]bool{},
 		uids: map[domain.SymbolKey]int64{}, known: map[domain.SymbolKey]bool{}, edges: map[domain.EdgeKind][]pendingEdge{}}, nil

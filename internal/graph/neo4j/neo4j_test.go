@@ -10,8 +10,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/testkit"
 )
 
-// TestStore runs all on one pair of stores: the snapshots of one Neo4j database are numbered
-// by one PostgreSQL database.
+// TestStore runs all on one pair of stores.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	server := testkit.Neo4j(t)

@@ -100,11 +100,11 @@ func relation(kind domain.EdgeKind) string { return strings.ToUpper(string(kind)
 var flipCypher = []string{
 	`MERGE (r:Repository {name: $repo}) SET r.url = $url, r.publication = $id`,
 
-	`MATCH (:Repository {name: $repo})-[has:HAS_VERSION]->(v:HarvestSnapshot {of_tag: $tag})
+	`MATCH (:Repository {name: $repo})-[has:HAS_VERSION]->(v:HarvestSnapshot {of_tag: $tag}) WHERE ` + owned + `
 	 DELETE has REMOVE v:Version, v.repo, v.tag SET v.state = 'retired', v.ingested = false`,
-	`MATCH (v:HarvestSnapshot {of_repo: $repo, of_tag: $tag, state: 'retired'})-[:HAS_FILE]->(f:File) REMOVE f:File, f.version`,
-	`MATCH (v:HarvestSnapshot {of_repo: $repo, of_tag: $tag, state: 'retired'})-[:HAS_FILE]->()-[:DEFINES]->(n:Symbol) REMOVE n:Symbol:Function:Class, n.version`,
-	`MATCH (v:HarvestSnapshot {of_repo: $repo, of_tag: $tag, state: 'retired'})-[:HAS_FILE]->()-[:IMPORTS]->(i:Import) REMOVE i:Import, i.version`,
+	`MATCH (v:HarvestSnapshot {of_repo: $repo, of_tag: $tag, state: 'retired'})-[:HAS_FILE]->(f:File) WHERE ` + owned + ` REMOVE f:File, f.version`,
+	`MATCH (v:HarvestSnapshot {of_repo: $repo, of_tag: $tag, state: 'retired'})-[:HAS_FILE]->()-[:DEFINES]->(n:Symbol) WHERE ` + owned + ` REMOVE n:Symbol:Function:Class, n.version`,
+	`MATCH (v:HarvestSnapshot {of_repo: $repo, of_tag: $tag, state: 'retired'})-[:HAS_FILE]->()-[:IMPORTS]->(i:Import) WHERE ` + owned + ` REMOVE i:Import, i.version`,
 
 	`MATCH (v:HarvestSnapshot {snapshot: $id})-[:HAS_FILE]->(f) SET f:File, f.version = $tag`,
 	`MATCH (v:HarvestSnapshot {snapshot: $id})-[:HAS_FILE]->()-[:DEFINES]->(n) WHERE n.kind IN $functions SET n:Symbol:Function, n.version = $tag`,
@@ -125,7 +125,7 @@ func (l *loader) flip(ctx context.Context, files []graph.VersionFile) (domain.Ve
 	if err != nil {
 		return domain.VersionDetail{}, err
 	}
-	params := map[string]any{"id": l.id, "repo": l.spec.Repo, "tag": l.spec.Tag, "url": repo.URL, "commit": l.spec.Commit,
+	params := map[string]any{"id": l.id, "owner": l.store.owner, "repo": l.spec.Repo, "tag": l.spec.Tag, "url": repo.URL, "commit": l.spec.Commit,
 		"committed": l.spec.CommittedAt, "functions": []string{string(domain.KindFunction), string(domain.KindMethod)}}
 	session := l.store.session(ctx, neo4j.AccessModeWrite)
 	defer closeSession(ctx, session)
@@ -176,8 +176,8 @@ func (s *Store) sweep(ctx context.Context, repo string) error {
 	defer closeSession(ctx, session)
 	candidates, err := rows(ctx, auto{session}, func(r *neo4j.Record) int64 { return field[int64](r, "id") }, `
 MATCH (v:HarvestSnapshot {of_repo: $repo})
-WHERE v.state IN ['retired', 'removing'] OR v.state = 'staging' AND v.seen < timestamp() - 3600000
-RETURN v.snapshot AS id`, map[string]any{"repo": repo})
+WHERE (v.state IN ['retired', 'removing'] OR v.state = 'staging' AND v.seen < timestamp() - 3600000) AND `+owned+`
+RETURN v.snapshot AS id`, map[string]any{"repo": repo, "owner": s.owner})
 	if err != nil {
 		return told(err, "look for superseded snapshots")
 	}
@@ -221,19 +221,20 @@ func (s *Store) remove(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// DropRepository removes a repository's nodes.
+// DropRepository removes a repository's nodes. The repository itself stays while another
+// installation has versions of it.
 func (s *Store) DropRepository(ctx context.Context, name string) error {
 	session := s.session(ctx, neo4j.AccessModeWrite)
 	defer closeSession(ctx, session)
 	ids, err := rows(ctx, auto{session}, func(r *neo4j.Record) int64 { return field[int64](r, "id") },
-		`MATCH (v:HarvestSnapshot {of_repo: $repo}) RETURN v.snapshot AS id`, map[string]any{"repo": name})
+		`MATCH (v:HarvestSnapshot {of_repo: $repo}) WHERE `+owned+` RETURN v.snapshot AS id`, map[string]any{"repo": name, "owner": s.owner})
 	if err != nil {
 		return told(err, "list snapshots")
 	}
 	if err := s.remove(ctx, ids); err != nil {
 		return err
 	}
-	if err := run(ctx, session, `MATCH (r:Repository {name: $repo}) DETACH DELETE r`, map[string]any{"repo": name}); err != nil {
+	if err := run(ctx, session, `MATCH (r:Repository {name: $repo}) WHERE NOT (r)-[:HAS_VERSION]->() DELETE r`, map[string]any{"repo": name}); err != nil {
 		return told(err, "remove the repository")
 	}
 	return nil

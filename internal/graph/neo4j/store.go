@@ -17,6 +17,12 @@
 // version, and takes those of the version before away, in one transaction; PostgreSQL makes
 // the snapshot live within it. The readers of this package ask by snapshot id, and ask again
 // when their snapshot was removed meanwhile.
+//
+// # Owners
+//
+// Several installations may keep their graphs in one Neo4j database, of repositories of the same
+// names too. A snapshot bears the id of the sources that put it there; a store reads, supersedes
+// and removes none but its own.
 package neo4j
 
 import (
@@ -58,6 +64,7 @@ type Store struct {
 	driver   neo4j.DriverWithContext
 	database string
 	sources  Sources
+	owner    string // of our snapshots: the sources, by their id
 	warn     func(error)
 	outlines *graph.OutlineCache
 }
@@ -78,7 +85,11 @@ func Open(ctx context.Context, config Config, sources Sources) (*Store, error) {
 	if s.warn == nil {
 		s.warn = func(error) {}
 	}
-	if err := s.prepare(ctx); err != nil {
+	err = s.prepare(ctx)
+	if err == nil {
+		err = s.claim(ctx)
+	}
+	if err != nil {
 		_ = driver.Close(ctx) // the first error is the one to tell
 		return nil, err
 	}
@@ -108,7 +119,10 @@ var schema = []string{
 	`CREATE FULLTEXT INDEX symbol_names IF NOT EXISTS FOR (n:Function|Class) ON EACH [n.name]`,
 	`CREATE FULLTEXT INDEX file_paths IF NOT EXISTS FOR (n:File) ON EACH [n.path]`,
 	`CREATE RANGE INDEX harvest_repository IF NOT EXISTS FOR (n:Repository) ON (n.name)`,
-	`CREATE RANGE INDEX harvest_snapshot IF NOT EXISTS FOR (n:HarvestSnapshot) ON (n.snapshot)`,
+	`DROP INDEX harvest_snapshot IF EXISTS`, // of earlier programs; the constraint has its own
+	// Two of one number: the creation of a snapshot was repeated after its answer was lost.
+	`MATCH (v:HarvestSnapshot) WITH v.snapshot AS number, collect(v) AS same UNWIND tail(same) AS v DETACH DELETE v`,
+	`CREATE CONSTRAINT harvest_snapshot_once IF NOT EXISTS FOR (n:HarvestSnapshot) REQUIRE n.snapshot IS UNIQUE`,
 	`CREATE RANGE INDEX harvest_snapshot_repo IF NOT EXISTS FOR (n:HarvestSnapshot) ON (n.of_repo)`,
 	`CREATE RANGE INDEX harvest_file IF NOT EXISTS FOR (n:HarvestFile) ON (n.snapshot, n.path)`,
 	`CREATE RANGE INDEX harvest_file_uid IF NOT EXISTS FOR (n:HarvestFile) ON (n.uid)`,

@@ -28,6 +28,19 @@ func answer[T any](ctx context.Context, s *Store, ask func(q querier) ([]T, erro
 	return found, err
 }
 
+// Owner gives the id by which a graph that is kept elsewhere knows this database; the first
+// call of all makes it.
+func (s *Store) Owner(ctx context.Context) (id string, err error) {
+	_, err = s.pool.Exec(ctx, `insert into graph_owner default values on conflict do nothing`)
+	if err == nil {
+		err = s.pool.QueryRow(ctx, `select id from graph_owner`).Scan(&id)
+	}
+	if err != nil {
+		return "", fault(fmt.Errorf("read whose graph it is: %w", err))
+	}
+	return id, nil
+}
+
 const snapshotsSQL = `
 select v.id, r.name, v.tag from versions v join repositories r on r.id = v.repo_id
 where v.live and (cardinality(@repos::text[]) = 0 or exists (
