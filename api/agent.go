@@ -35,50 +35,23 @@ func (s *Server) agentRoutes() []route {
 	}
 }
 
-// machineInfo is an agent as clients see it.
-type machineInfo struct {
-	ID           string     `json:"id"`
-	Hostname     string     `json:"hostname"`
-	Description  string     `json:"description"`
-	Online       bool       `json:"online"`
-	LastSeen     *time.Time `json:"last_seen"`
-	CreatedAt    time.Time  `json:"created_at"`
-	Provider     string     `json:"provider"` // manual or lxd
-	Version      string     `json:"version"`  // "": it does not say
-	Capabilities []string   `json:"capabilities"`
-}
-
-// providerManual is the provider of agents that people installed.
-const providerManual = "manual"
-
-func infoOf(a domain.Agent) machineInfo {
-	provider := a.Provider
-	if provider == "" {
-		provider = providerManual
-	}
-	return machineInfo{
-		ID: a.ID, Hostname: a.Hostname, Description: a.Description, Online: a.Online, LastSeen: a.LastSeen, CreatedAt: a.CreatedAt,
-		Provider: provider, Version: a.Version, Capabilities: listed(a.Capabilities),
-	}
-}
-
 // agents answers GET /projects/:pid/agents.
-func (s *Server) agents(ctx context.Context, r request[none]) ([]machineInfo, error) {
+func (s *Server) agents(ctx context.Context, r request[none]) ([]domain.AgentInfo, error) {
 	list, err := s.Agents.Agents(ctx, r.project.ID)
 	if err != nil {
 		return nil, err
 	}
-	infos := make([]machineInfo, 0, len(list))
+	infos := make([]domain.AgentInfo, 0, len(list))
 	for _, a := range list {
-		infos = append(infos, infoOf(a))
+		infos = append(infos, a.Info())
 	}
 	return infos, nil
 }
 
 // agent answers GET /projects/:pid/agents/:aid.
-func (s *Server) agent(ctx context.Context, r request[none]) (machineInfo, error) {
+func (s *Server) agent(ctx context.Context, r request[none]) (domain.AgentInfo, error) {
 	a, err := s.Agents.Agent(ctx, r.project.ID, r.path["aid"])
-	return infoOf(a), err
+	return a.Info(), err
 }
 
 // deleteAgent answers DELETE /projects/:pid/agents/:aid. Once begun it goes on without the caller.

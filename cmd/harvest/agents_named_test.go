@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 func TestContainersHaveTheNameTheyWereMadeBy(t *testing.T) {
-	list := []client.Agent{
+	var list []client.Agent
+	for _, a := range []domain.AgentInfo{
 		{ID: "1", Hostname: "builder-e73a2217", Provider: "lxd"},
 		{ID: "2", Hostname: "web-00000001", Provider: "lxd"},
 		{ID: "3", Hostname: "web-00000002", Provider: "lxd"},
@@ -15,6 +17,8 @@ func TestContainersHaveTheNameTheyWereMadeBy(t *testing.T) {
 		{ID: "5", Hostname: "web-old-00000004", Provider: "lxd"},
 		{ID: "6", Hostname: "edge-00000005", Provider: "lxd"},
 		{ID: "7", Hostname: "edge", Provider: "manual"},
+	} {
+		list = append(list, client.Agent{AgentInfo: a})
 	}
 	for name, want := range map[string]string{
 		"builder": "1", "builder-e73a2217": "1", "web": "", "web-00000002": "3", "db": "", "web-old": "5", "edge": "7", "": "", "build": "",

@@ -56,7 +56,7 @@ func commandStatus(status domain.CommandStatus) string {
 	return strings.ReplaceAll(string(status), "_", " ")
 }
 
-func exitOf(x client.Command) string {
+func exitOf(x domain.CommandInfo) string {
 	if x.ExitCode == nil {
 		return ""
 	}
@@ -91,7 +91,7 @@ goes on.`,
 			case err != nil:
 				return err
 			case asJSON:
-				return p.printEvents(c.Context(), api, api.FollowCommand(c.Context(), x.Command, after))
+				return p.printEvents(c.Context(), api, api.FollowCommand(c.Context(), x.CommandInfo, after))
 			}
 			return p.showLog(c.Context(), api, x, after, raw)
 		})
@@ -103,7 +103,7 @@ goes on.`,
 	return c
 }
 
-func (p *program) showLog(ctx context.Context, api *client.Client, x client.CommandDetail, after string, raw bool) error {
+func (p *program) showLog(ctx context.Context, api *client.Client, x domain.CommandDetail, after string, raw bool) error {
 	v := p.view(raw, false)
 	defer v.close()
 	api.Waits = func(reason string) { v.note("%s (it is tried again)", domain.Visible(reason)) }
@@ -113,11 +113,11 @@ func (p *program) showLog(ctx context.Context, api *client.Client, x client.Comm
 	case domain.CommandQueued:
 		v.note("it waits for %s to connect", domain.Visible(x.Hostname))
 	}
-	end, err := follow(ctx, api, x.Command, after, v)
+	end, err := follow(ctx, api, x.CommandInfo, after, v)
 	if err != nil {
 		return err
 	}
-	if err := ended(x.Command, end); err != nil || x.Late == nil {
+	if err := ended(x.CommandInfo, end); err != nil || x.Late == nil {
 		if x.Late != nil {
 			v.note("%s told later: %s", domain.Visible(x.Hostname), lateNews(x.Late))
 		}
@@ -144,7 +144,7 @@ with all that it has begun; harvest agents logs shows how it ends.`,
 			return p.withClient(func(api *client.Client) error {
 				x, err := api.Command(c.Context(), args[0])
 				if err == nil {
-					err = api.CancelCommand(c.Context(), x.Command)
+					err = api.CancelCommand(c.Context(), x.CommandInfo)
 				}
 				if err != nil {
 					return err

@@ -123,15 +123,15 @@ func portNumber(text string) (int, error) {
 }
 
 // forwardNamed gives the port forward of that name or id.
-func forwardNamed(ctx context.Context, api *client.Client, a client.Agent, name string) (client.PortForward, error) {
+func forwardNamed(ctx context.Context, api *client.Client, a client.Agent, name string) (domain.PortForward, error) {
 	list, err := api.PortForwards(ctx, a)
 	if err != nil {
-		return client.PortForward{}, err
+		return domain.PortForward{}, err
 	}
 	for _, f := range list {
 		if f.RouteName == name || f.ID == name {
 			return f, nil
 		}
 	}
-	return client.PortForward{}, domain.NotFound("%s has no port forward %q; harvest agents forwards list %s shows all", domain.Visible(a.Hostname), name, domain.Visible(a.Hostname))
+	return domain.PortForward{}, domain.NotFound("%s has no port forward %q; harvest agents forwards list %s shows all", domain.Visible(a.Hostname), name, domain.Visible(a.Hostname))
 }

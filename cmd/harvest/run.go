@@ -127,7 +127,7 @@ func (p *program) runOn(ctx context.Context, api *client.Client, a client.Agent,
 		fmt.Fprintln(p.out, made.CommandID)
 		return p.did("follow it with: harvest agents logs %s", made.CommandID)
 	}
-	x := client.Command{ID: made.CommandID, ProjectID: a.ProjectID, AgentID: a.ID, Hostname: a.Hostname}
+	x := domain.CommandInfo{ID: made.CommandID, ProjectID: a.ProjectID, AgentID: a.ID, Hostname: a.Hostname}
 	return p.followRun(ctx, api, x, f.asJSON, f.raw)
 }
 

@@ -13,7 +13,7 @@ import (
 
 // rest shows what is kept of the output and was not told as it came: the end of what was longer
 // than its log.
-func (v *commandView) rest(ctx context.Context, api *client.Client, x client.Command, end *commandEnd) error {
+func (v *commandView) rest(ctx context.Context, api *client.Client, x domain.CommandInfo, end *commandEnd) error {
 	whole := func(stream string, written int64) bool {
 		return v.shown[stream] >= min(written, domain.CommandHeadBytes) && written <= domain.CommandHeadBytes
 	}
@@ -24,7 +24,7 @@ func (v *commandView) rest(ctx context.Context, api *client.Client, x client.Com
 	if err != nil {
 		return err
 	}
-	for stream, out := range map[string]client.CommandOutput{domain.StreamStdout: now.Stdout, domain.StreamStderr: now.Stderr} {
+	for stream, out := range map[string]domain.CommandKept{domain.StreamStdout: now.Stdout, domain.StreamStderr: now.Stderr} {
 		if len(out.Tail) == 0 {
 			continue
 		}
@@ -56,7 +56,7 @@ func (p *program) printCommand(ctx context.Context, api *client.Client, id strin
 
 // ended gives how a command ended as an error with the exit code; nil where it ended well. What
 // the exit code does not say is said: by what is told of the end, where anything is.
-func ended(x client.Command, end *commandEnd) error {
+func ended(x domain.CommandInfo, end *commandEnd) error {
 	told := domain.Visible(end.Error)
 	say := func(code int, otherwise, advice string) error {
 		return exitError{code, errors.New(cmp.Or(told, otherwise) + advice)}

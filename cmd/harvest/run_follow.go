@@ -123,7 +123,7 @@ func (v *commandView) write(stream string, data []byte) error {
 
 // followRun shows a command to its end, which it gives as an error with the exit code. Where ctx
 // ends it asks for the command's end; at the next interrupt it no longer waits for that.
-func (p *program) followRun(ctx context.Context, api *client.Client, x client.Command, asJSON, raw bool) error {
+func (p *program) followRun(ctx context.Context, api *client.Client, x domain.CommandInfo, asJSON, raw bool) error {
 	v := p.view(raw, asJSON)
 	defer v.close()
 	api.Waits = func(reason string) { v.note("%s (it is tried again)", domain.Visible(reason)) }
@@ -147,7 +147,7 @@ func (p *program) followRun(ctx context.Context, api *client.Client, x client.Co
 }
 
 // follow shows a command's events, and the rest of its output, and gives its end.
-func follow(ctx context.Context, api *client.Client, x client.Command, after string, v *commandView) (*commandEnd, error) {
+func follow(ctx context.Context, api *client.Client, x domain.CommandInfo, after string, v *commandView) (*commandEnd, error) {
 	for event, err := range api.FollowCommand(ctx, x, after) {
 		if err != nil {
 			return nil, err

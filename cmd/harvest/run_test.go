@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/harvest-engine/harvest/cmd/harvest/client"
+	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 // endOf is the last event of a command.
@@ -98,7 +98,7 @@ func TestRunAsJSON(t *testing.T) {
 	m, ada := newMachines(t)
 	m.runs(hello, endOf("done", `,"exit_code":3`))
 	out, _ := ada.run(3, "", "run", "web1", "--json", "--", "ls")
-	var x client.Command
+	var x domain.CommandInfo
 	if err := json.Unmarshal([]byte(out), &x); err != nil || x.ID != "c1" {
 		t.Errorf("%s: %v", out, err)
 	}

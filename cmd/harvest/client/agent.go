@@ -13,15 +13,7 @@ import (
 
 // Agent is a machine of a project, by the daemon that runs on it.
 type Agent struct {
-	ID           string     `json:"id"`
-	Hostname     string     `json:"hostname"`
-	Description  string     `json:"description"`
-	Online       bool       `json:"online"`
-	LastSeen     *time.Time `json:"last_seen"` // nil: never
-	CreatedAt    time.Time  `json:"created_at"`
-	Provider     string     `json:"provider"` // "manual" or "lxd"
-	Version      string     `json:"version"`
-	Capabilities []string   `json:"capabilities"`
+	domain.AgentInfo
 	// ProjectID and ProjectName say whose it is; Agents fills them in.
 	ProjectID   string `json:"project_id"`
 	ProjectName string `json:"project_name"`
@@ -58,20 +50,11 @@ func (c *Client) ChangeContainer(ctx context.Context, a Agent, verb string) erro
 	return c.change(ctx, http.MethodPost, agentPath(a, verb), nil)
 }
 
-// InstallCommand installs the agent on a machine.
-type InstallCommand struct {
-	Command   string    `json:"command"`
-	Wget      string    `json:"wget"`      // the same for a machine without curl
-	Uninstall string    `json:"uninstall"` // removes the agent again
-	ExpiresAt time.Time `json:"expires_at"`
-	Uses      *int      `json:"uses"` // machines that may join by it; nil: any number
-}
-
 // InstallCommand makes a token by which machines join a project, and gives the command that
 // carries it. With rotate all earlier tokens end. The call is made once: each makes a token. 0
 // leaves the server's choice.
-func (c *Client) InstallCommand(ctx context.Context, projectID string, rotate bool, life time.Duration, uses int) (InstallCommand, error) {
-	var made InstallCommand
+func (c *Client) InstallCommand(ctx context.Context, projectID string, rotate bool, life time.Duration, uses int) (domain.InstallCommand, error) {
+	var made domain.InstallCommand
 	numbers := map[string]int{}
 	for name, n := range map[string]int{"expires_in_secs": int(life.Seconds()), "uses": uses} {
 		if n > 0 {
@@ -91,18 +74,10 @@ func (c *Client) InstallCommand(ctx context.Context, projectID string, rotate bo
 }
 
 // Flavors lists the sizes of containers, the smallest first. A server that makes none says so.
-func (c *Client) Flavors(ctx context.Context, projectID string) ([]Flavor, error) {
-	var list []Flavor
+func (c *Client) Flavors(ctx context.Context, projectID string) ([]domain.Flavor, error) {
+	var list []domain.Flavor
 	err := c.once(ctx, call{method: http.MethodGet, path: agentsPath(projectID) + "/flavors"}, &list)
 	return list, err
-}
-
-// Flavor is a size of container.
-type Flavor struct {
-	ID        string `json:"id"`
-	Label     string `json:"label"`
-	CPU       int    `json:"cpu"`        // cores
-	MemoryMiB int    `json:"memory_mib"` // MiB
 }
 
 // Container is the body of an order for a machine in a container.
