@@ -158,9 +158,5 @@ func (e *Engine) tellDecision(ctx context.Context, action domain.Action) error {
 
 // sweepDecisions tells workflows of decisions whose maker died, or could not reach Temporal.
 func (e *Engine) sweepDecisions(ctx context.Context) error {
-	untold, err := e.Config.Actions.UntoldDecisions(ctx, sweepAge, sweepLimit)
-	if err != nil {
-		return fmt.Errorf("list untold decisions: %w", err)
-	}
-	return each(untold, func(action domain.Action) error { return e.tellDecision(ctx, action) })
+	return pass(ctx, "untold decisions", e.Config.Actions.UntoldDecisions, sweepAge, e.tellDecision)
 }

@@ -193,49 +193,35 @@ func (e *Engine) sweepCommands(ctx context.Context) error {
 	if e.Commands == nil {
 		return nil
 	}
-	unstarted, err := e.Commands.UnstartedCommands(ctx, sweepAge, sweepLimit)
-	if err != nil {
-		return fmt.Errorf("list unstarted commands: %w", err)
-	}
-	failure := each(unstarted, func(c domain.Command) error { return e.startCommand(ctx, c) })
-	overdue, err := e.Commands.OverdueCommands(ctx, overdueAge, sweepLimit)
-	if err != nil {
-		return errors.Join(failure, fmt.Errorf("list commands whose time is up: %w", err))
-	}
-	failure = errors.Join(failure, each(overdue, func(id string) error {
-		c, err := e.Commands.LapseCommand(ctx, id)
-		if err == nil && c.Status.Over() {
-			e.Log.Warn().Str("command_id", id).Str("status", string(c.Status)).Msg("command_swept")
-		}
-		return err
-	}))
-	untold, err := e.Commands.UntoldCommands(ctx, sweepAge, sweepLimit)
-	if err != nil {
-		return errors.Join(failure, fmt.Errorf("list commands whose workflow was not told: %w", err))
-	}
-	return errors.Join(failure, each(untold, func(id string) error {
-		if err := e.CommandFinished(ctx, id); err != nil {
-			return err
-		}
-		return e.Commands.MarkCommandTold(ctx, id) // once: there may be no worker to hear it for long
-	}))
+	return errors.Join(
+		pass(ctx, "unstarted commands", e.Commands.UnstartedCommands, sweepAge, e.startCommand),
+		pass(ctx, "commands whose time is up", e.Commands.OverdueCommands, overdueAge, e.lapseCommand),
+		pass(ctx, "commands whose workflow was not told", e.Commands.UntoldCommands, sweepAge, func(ctx context.Context, id string) error {
+			if err := e.CommandFinished(ctx, id); err != nil {
+				return err
+			}
+			return e.Commands.MarkCommandTold(ctx, id) // once: there may be no worker to hear it for long
+		}),
+	)
 }
 
 // startCommand starts the workflow of a command. One that can never have any goes on without it:
 // the sweeper settles it in its time.
 func (e *Engine) startCommand(ctx context.Context, c domain.Command) error {
-	err := e.launchCommand(ctx, c)
-	if domain.CodeOf(err) == domain.CodeUnprocessable {
-		e.Log.Error().Str("command_id", c.ID).Err(err).Msg("command_refused")
-		err = nil
+	return e.begin(ctx, unstarted{
+		kind: "command", id: c.ID, mark: e.Commands.MarkCommandLaunched,
+		launch: func(ctx context.Context) error { return e.launchCommand(ctx, c) },
+		refuse: func(ctx context.Context, _ error) error { return e.Commands.MarkCommandLaunched(ctx, c.ID) },
+	})
+}
+
+// lapseCommand settles a command whose time is up.
+func (e *Engine) lapseCommand(ctx context.Context, id string) error {
+	c, err := e.Commands.LapseCommand(ctx, id)
+	if err == nil && c.Status.Over() {
+		e.Log.Warn().Str("command_id", id).Str("status", string(c.Status)).Msg("command_lapsed")
 	}
-	if err != nil {
-		return err
-	}
-	if err := e.Commands.MarkCommandLaunched(ctx, c.ID); err != nil {
-		return fmt.Errorf("mark command launched: %w", err)
-	}
-	return nil
+	return err
 }
 
 // reconcileCommand cancels a command whose workflow somebody has stopped. One whose workflow is

@@ -85,11 +85,7 @@ func (e *Engine) sweepProjects(ctx context.Context) error {
 	if e.Projects == nil {
 		return nil
 	}
-	closed, err := e.Projects.ClosedProjects(ctx, deletionAge, sweepLimit)
-	if err != nil {
-		return fmt.Errorf("list projects that are being deleted: %w", err)
-	}
-	return each(closed, func(id string) error {
+	return pass(ctx, "projects that are being deleted", e.Projects.ClosedProjects, deletionAge, func(ctx context.Context, id string) error {
 		removed, err := e.DeleteProject(ctx, id)
 		if err == nil {
 			e.Log.Info().Str("project_id", id).Interface("removed", removed).Msg("project_swept")

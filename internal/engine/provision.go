@@ -202,59 +202,26 @@ func (e *Engine) sweepProvisions(ctx context.Context) error {
 	if e.Provisions == nil {
 		return nil
 	}
-	unstarted, err := e.Provisions.UnstartedProvisions(ctx, sweepAge, sweepLimit)
-	if err != nil {
-		return fmt.Errorf("list unstarted provisions: %w", err)
-	}
-	return each(unstarted, func(p domain.Provision) error {
-		err := e.launchProvision(ctx, p)
-		if domain.CodeOf(err) == domain.CodeUnprocessable {
-			_, err = e.Provisions.EndProvision(ctx, p.ID, domain.CodeInternal, domain.PublicMessage(err))
-			return err
-		}
-		if err != nil {
-			return err
-		}
-		return e.Provisions.MarkProvisionLaunched(ctx, p.ID)
+	return pass(ctx, "unstarted provisions", e.Provisions.UnstartedProvisions, sweepAge, func(ctx context.Context, p domain.Provision) error {
+		return e.begin(ctx, unstarted{
+			kind: "provision", id: p.ID, mark: e.Provisions.MarkProvisionLaunched,
+			launch: func(ctx context.Context) error { return e.launchProvision(ctx, p) },
+			refuse: func(ctx context.Context, cause error) error {
+				_, err := e.Provisions.EndProvision(ctx, p.ID, domain.CodeInternal, domain.PublicMessage(cause))
+				return err
+			},
+		})
 	})
 }
 
-// reconcileProvisions compares open provisions with their workflows, as the reconciler does
-// with turns. They are few: all of them are looked at.
-func (e *Engine) reconcileProvisions(ctx context.Context) error {
-	if e.Provisions == nil {
-		return nil
-	}
-	for after := ""; ; {
-		open, err := e.Provisions.OpenProvisions(ctx, reconcileAge, after, reconcilePage)
-		if err != nil {
-			return fmt.Errorf("list open provisions: %w", err)
-		}
-		failure := each(open, func(p domain.Provision) error { return e.reconcileProvision(ctx, p) })
-		if failure != nil || len(open) < reconcilePage {
-			return failure
-		}
-		after = open[len(open)-1].ID
-	}
-}
-
 func (e *Engine) reconcileProvision(ctx context.Context, p domain.Provision) error {
-	if !p.Launched {
-		return nil // the sweeper's
-	}
-	id := workflows.ProvisionWorkflowID(p.ID)
-	found, err := e.judge(ctx, id)
-	switch {
-	case err != nil:
-		return err
-	case !found.over && p.CancelRequested:
-		return e.cancel(ctx, id)
-	case !found.over:
-		return nil
-	}
-	// Its container, if there is one, is an orphan from now on.
-	_, err = e.Provisions.EndProvision(ctx, p.ID, found.code, found.message)
-	return err
+	return e.settle(ctx, openRow{
+		kind: "provision", id: p.ID, workflow: workflows.ProvisionWorkflowID(p.ID), launched: p.Launched, cancel: p.CancelRequested,
+		end: func(ctx context.Context, found verdict) error { // its container, if there is one, is an orphan from now on
+			_, err := e.Provisions.EndProvision(ctx, p.ID, found.code, found.message)
+			return err
+		},
+	})
 }
 
 // endProvisions stops what is being made for a project.

@@ -26,45 +26,39 @@ const (
 // is canceled. It never hurts to do it twice: a row ends once, and a workflow closes only
 // after its row has ended.
 type reconciler struct {
-	engine                *Engine
-	turn, ingest, command string // the last ids that were looked at
+	engine                           *Engine
+	turn, ingest, command, provision string // the last ids that were looked at; "" at the beginning
 }
 
 func (r *reconciler) page(ctx context.Context) error {
-	turns, err := r.engine.Turns.OpenTurns(ctx, reconcileAge, r.turn, reconcilePage)
-	if err != nil {
-		return fmt.Errorf("list open turns: %w", err)
+	e := r.engine
+	failure := errors.Join(
+		page(ctx, "open turns", e.Turns.OpenTurns, &r.turn, func(turn domain.Turn) string { return turn.ID }, e.reconcileTurn),
+		page(ctx, "open ingests", e.Ingests.OpenIngests, &r.ingest, func(run domain.OpenIngest) string { return run.ID }, e.reconcileIngest),
+	)
+	if e.Commands != nil {
+		failure = errors.Join(failure, page(ctx, "open commands", e.Commands.OpenCommands, &r.command,
+			func(c domain.Command) string { return c.ID }, e.reconcileCommand))
 	}
-	r.turn = ""
-	if len(turns) == reconcilePage {
-		r.turn = turns[len(turns)-1].ID
+	if e.Provisions != nil {
+		failure = errors.Join(failure, page(ctx, "open provisions", e.Provisions.OpenProvisions, &r.provision,
+			func(p domain.Provision) string { return p.ID }, e.reconcileProvision))
 	}
-	failure := each(turns, func(turn domain.Turn) error { return r.engine.reconcileTurn(ctx, turn) })
-	runs, err := r.engine.Ingests.OpenIngests(ctx, reconcileAge, r.ingest, reconcilePage)
-	if err != nil {
-		return errors.Join(failure, fmt.Errorf("list open ingests: %w", err))
-	}
-	r.ingest = ""
-	if len(runs) == reconcilePage {
-		r.ingest = runs[len(runs)-1].ID
-	}
-	failure = errors.Join(failure, each(runs, func(run domain.OpenIngest) error { return r.engine.reconcileIngest(ctx, run) }))
-	return errors.Join(failure, r.commands(ctx))
+	return failure
 }
 
-func (r *reconciler) commands(ctx context.Context) error {
-	if r.engine.Commands == nil {
-		return nil
-	}
-	open, err := r.engine.Commands.OpenCommands(ctx, reconcileAge, r.command, reconcilePage)
+// page looks at the open rows after a place, and moves it: to the beginning after the last page.
+func page[T any](ctx context.Context, what string, list func(context.Context, time.Duration, string, int) ([]T, error), after *string,
+	id func(T) string, do func(context.Context, T) error) error {
+	open, err := list(ctx, reconcileAge, *after, reconcilePage)
 	if err != nil {
-		return fmt.Errorf("list open commands: %w", err)
+		return fmt.Errorf("list %s: %w", what, err)
 	}
-	r.command = ""
+	*after = ""
 	if len(open) == reconcilePage {
-		r.command = open[len(open)-1].ID
+		*after = id(open[len(open)-1])
 	}
-	return each(open, func(c domain.Command) error { return r.engine.reconcileCommand(ctx, c) })
+	return each(open, func(row T) error { return do(ctx, row) })
 }
 
 // Reconcile looks at every open row once.
@@ -74,8 +68,8 @@ func (e *Engine) Reconcile(ctx context.Context) error {
 		if err := r.page(ctx); err != nil {
 			return err
 		}
-		if r.turn == "" && r.ingest == "" && r.command == "" {
-			return e.reconcileProvisions(ctx)
+		if r == (reconciler{engine: e}) {
+			return nil
 		}
 	}
 }
@@ -110,51 +104,60 @@ func (e *Engine) judge(ctx context.Context, workflowID string) (verdict, error) 
 	}
 }
 
-func (e *Engine) reconcileTurn(ctx context.Context, turn domain.Turn) error {
-	if !turn.Launched {
-		return nil // the sweeper's
+// openRow is a row that its workflow is to end.
+type openRow struct {
+	kind, id string
+	workflow string
+	launched bool // else it is the sweeper's
+	cancel   bool // was asked for
+	end      func(context.Context, verdict) error
+}
+
+// settle ends a row whose workflow will not, and cancels a workflow that was not told to stop.
+func (e *Engine) settle(ctx context.Context, row openRow) error {
+	if !row.launched {
+		return nil
 	}
-	id := workflows.TurnWorkflowID(turn.ID)
-	found, err := e.judge(ctx, id)
+	found, err := e.judge(ctx, row.workflow)
 	switch {
 	case err != nil:
 		return err
-	case !found.over && turn.CancelRequested:
-		return e.cancel(ctx, id)
+	case !found.over && row.cancel:
+		return e.cancel(ctx, row.workflow)
 	case !found.over:
 		return nil
 	}
-	answer, err := e.Turns.PartialAnswer(ctx, turn.ID)
-	if err != nil {
-		return fmt.Errorf("keep the partial answer: %w", err)
+	if err := row.end(ctx, found); err != nil {
+		return fmt.Errorf("end %s %s: %w", row.kind, row.id, err)
 	}
-	end := domain.TurnEnd{TurnID: turn.ID, Status: domain.TurnFailed, Reason: domain.EndFailed, Answer: answer, Code: found.code, Error: found.message}
-	if found.code == domain.CodeCanceled {
-		end.Status, end.Reason = domain.TurnCanceled, domain.EndCanceled
-	}
-	if _, err := e.Turns.FinishTurn(ctx, end); err != nil {
-		return fmt.Errorf("end turn %s: %w", turn.ID, err)
-	}
-	e.Log.Warn().Str("turn_id", turn.ID).Str("reason", found.message).Msg("turn_reconciled")
+	e.Log.Warn().Str(row.kind+"_id", row.id).Str("reason", found.message).Msg(row.kind + "_reconciled")
 	return nil
 }
 
+func (e *Engine) reconcileTurn(ctx context.Context, turn domain.Turn) error {
+	return e.settle(ctx, openRow{
+		kind: "turn", id: turn.ID, workflow: workflows.TurnWorkflowID(turn.ID), launched: turn.Launched, cancel: turn.CancelRequested,
+		end: func(ctx context.Context, found verdict) error {
+			answer, err := e.Turns.PartialAnswer(ctx, turn.ID)
+			if err != nil {
+				return fmt.Errorf("keep the partial answer: %w", err)
+			}
+			end := domain.TurnEnd{TurnID: turn.ID, Status: domain.TurnFailed, Reason: domain.EndFailed, Answer: answer, Code: found.code, Error: found.message}
+			if found.code == domain.CodeCanceled {
+				end.Status, end.Reason = domain.TurnCanceled, domain.EndCanceled
+			}
+			_, err = e.Turns.FinishTurn(ctx, end)
+			return err
+		},
+	})
+}
+
 func (e *Engine) reconcileIngest(ctx context.Context, run domain.OpenIngest) error {
-	if !run.Launched {
-		return nil // the sweeper's
-	}
-	found, err := e.judge(ctx, run.WorkflowID)
-	switch {
-	case err != nil:
-		return err
-	case !found.over && run.CancelRequested:
-		return e.cancel(ctx, run.WorkflowID)
-	case !found.over:
-		return nil
-	}
-	if _, err := e.Ingests.EndIngest(ctx, run.ID, found.code, found.message); err != nil {
-		return fmt.Errorf("end ingest %s: %w", run.ID, err)
-	}
-	e.Log.Warn().Str("ingest_id", run.ID).Str("reason", found.message).Msg("ingest_reconciled")
-	return nil
+	return e.settle(ctx, openRow{
+		kind: "ingest", id: run.ID, workflow: run.WorkflowID, launched: run.Launched, cancel: run.CancelRequested,
+		end: func(ctx context.Context, found verdict) error {
+			_, err := e.Ingests.EndIngest(ctx, run.ID, found.code, found.message)
+			return err
+		},
+	})
 }
