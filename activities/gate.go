@@ -116,11 +116,8 @@ func (h *heldStream) delta(d domain.ModelDelta) error {
 	}
 	h.text += d.Text + d.Thinking
 	cut := len(h.text) - h.scrub.Held(h.text)
-	ready, rest := h.scrub.Scrub(h.text[:cut]), h.text[cut:]
-	if whole := h.scrub.Scrub(h.text); whole != ready+h.scrub.Scrub(rest) { // a value ends behind the cut
-		ready, rest = whole, ""
-	}
-	h.text = rest
+	ready := h.scrub.Scrub(h.text[:cut])
+	h.text = h.text[cut:]
 	return h.send(ready)
 }
 

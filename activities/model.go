@@ -170,7 +170,7 @@ func (a *Model) confirmations(ctx context.Context, d domain.Dialogue, out *outco
 			return err
 		}
 	}
-	scrub, err := scrubOf(ctx, a.Secrets, d.Turn.ProjectID)
+	scrub, err := domain.ScrubOf(ctx, a.Secrets, d.Turn.ProjectID)
 	if err != nil {
 		return err
 	}

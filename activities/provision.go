@@ -67,7 +67,7 @@ type Provision struct {
 	Store      ProvisionStore
 	Containers Containers // nil: this server has no [lxd]
 	Installer  Installer
-	Secrets    Scrubbers
+	Secrets    domain.Scrubbers
 }
 
 // errNoLXD is the error of a worker that can't make containers.

@@ -14,7 +14,7 @@ import (
 func (a *Model) ready(ctx context.Context, o *outcome, attempt int) error {
 	o.identify()
 	o.refused, o.handles = map[string]domain.ToolResult{}, map[string]bool{}
-	scrub, err := scrubOf(ctx, a.Secrets, o.dialogue.Scope.ProjectID)
+	scrub, err := domain.ScrubOf(ctx, a.Secrets, o.dialogue.Scope.ProjectID)
 	if err != nil {
 		return err
 	}

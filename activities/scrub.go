@@ -2,7 +2,6 @@ package activities
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,12 +10,6 @@ import (
 
 	"github.com/harvest-engine/harvest/internal/domain"
 )
-
-// Scrubbers finds what takes the values of a project's secrets out of texts.
-type Scrubbers interface {
-	// Scrubber gives one that takes nothing out for a project without secrets.
-	Scrubber(ctx context.Context, projectID string) (domain.Scrubber, error)
-}
 
 // scrub takes values out of a text.
 type scrub func(text string) string

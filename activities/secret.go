@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/tools"
@@ -10,7 +9,7 @@ import (
 
 // Vault keeps the secrets of projects; secrets.Vault does.
 type Vault interface {
-	Scrubbers
+	domain.Scrubbers
 	// Hide gives what takes these texts out, in every form, where they belong to no secret yet.
 	Hide(texts []string) domain.Scrubber
 	// Get gives what is known of a secret, or not_found.
@@ -24,23 +23,11 @@ type Vault interface {
 	Offer(ctx context.Context, projectID string, value domain.SecretValue, by domain.Author) error
 }
 
-// scrubOf gives what takes the values of a project's secrets out of texts.
-func scrubOf(ctx context.Context, secrets Scrubbers, projectID string) (scrub, error) {
-	if secrets == nil || projectID == "" {
-		return func(text string) string { return text }, nil
-	}
-	s, err := secrets.Scrubber(ctx, projectID)
-	if err != nil {
-		return nil, fmt.Errorf("load what is scrubbed: %w", err)
-	}
-	return s.Scrub, nil
-}
-
 // private readies the run of a call: its results are scrubbed, and the handles in its input
 // become the values of its environment. The error is invalid or a conflict where the call
 // can't be run as it is: a handle in the wrong place, a version that is not the newest.
 func private(ctx context.Context, secrets Vault, box ToolBox, scope domain.Scope, call domain.ToolCall) (context.Context, scrub, error) {
-	scrub, err := scrubOf(ctx, secrets, scope.ProjectID)
+	scrub, err := domain.ScrubOf(ctx, secrets, scope.ProjectID)
 	if err != nil {
 		return ctx, nil, err
 	}

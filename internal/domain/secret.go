@@ -96,18 +96,3 @@ func ParseHandle(text string) (SecretRef, error) {
 	}
 	return ref, nil
 }
-
-// Scrubber takes a project's secret values out of texts, in every form in which they are
-// known to appear, and puts "[secret NAME]" in their place.
-type Scrubber interface {
-	// Scrub takes all values out: for results, logs, errors and titles.
-	Scrub(text string) string
-	// ForModel leaves the values that models may see, of secrets that are revealable.
-	ForModel(text string) string
-	// Held gives how many bytes at the end of a text that goes on may be the beginning of a
-	// value. What is before them can be scrubbed by itself.
-	Held(text string) int
-	// Half gives how many bytes at the beginning of a text may be the end of a value whose
-	// beginning is missing.
-	Half(text string) int
-}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -12,8 +11,7 @@ import (
 // Secrets keeps the values of secrets out of texts, and for the calls that wait for them;
 // secrets.Vault does.
 type Secrets interface {
-	// Scrubber gives one that takes nothing out for a project without secrets.
-	Scrubber(ctx context.Context, projectID string) (domain.Scrubber, error)
+	domain.Scrubbers
 	// Hide gives what takes these texts out of others, where they belong to no secret yet.
 	Hide(texts []string) domain.Scrubber
 	// SealOffer seals a value for the tool call of by; invalid or too_large where it is unfit.
@@ -24,14 +22,7 @@ type Secrets interface {
 
 // scrub takes the values of a project's secrets out of texts of people, before they are stored.
 func (e *Engine) scrub(ctx context.Context, projectID string) (func(string) string, error) {
-	if e.Secrets == nil || projectID == "" {
-		return func(text string) string { return text }, nil
-	}
-	s, err := e.Secrets.Scrubber(ctx, projectID)
-	if err != nil {
-		return nil, fmt.Errorf("load what is scrubbed: %w", err)
-	}
-	return s.Scrub, nil
+	return domain.ScrubOf(ctx, e.Secrets, projectID)
 }
 
 // scrubTurn gives a query without values, in its question and in its files. It is invalid

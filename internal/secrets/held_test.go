@@ -1,6 +1,7 @@
 package secrets_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -53,6 +54,32 @@ func TestHeldOverlaps(t *testing.T) {
 		cut := len(text) - got
 		if parts := s.Scrub(text[:cut]) + s.Scrub(text[cut:]); parts != s.Scrub(text) {
 			t.Errorf("in parts %q is %q", text, parts)
+		}
+	}
+}
+
+// However a text comes in pieces, what is let go is what is let go of it whole.
+func TestHeldInPieces(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 6))
+	word := func(most int) string {
+		letters := make([]byte, 1+random.IntN(most))
+		for i := range letters {
+			letters[i] = "ab"[random.IntN(2)]
+		}
+		return string(letters)
+	}
+	for range 2000 {
+		s := (&secrets.Vault{}).Hide([]string{word(14), word(14), word(20)})
+		text, rest, let := "", "", ""
+		for range 1 + random.IntN(12) {
+			piece := word(12)
+			text, rest = text+piece, rest+piece
+			cut := len(rest) - s.Held(rest)
+			let, rest = let+s.Scrub(rest[:cut]), rest[cut:]
+		}
+		if got, want := let+s.Scrub(rest), s.Scrub(text); got != want {
+			t.Fatalf("%q becomes %q in pieces, and %q as a whole", text, got, want)
 		}
 	}
 }
