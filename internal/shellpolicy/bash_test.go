@@ -140,7 +140,7 @@ func TestBashReadsTheSameWords(t *testing.T) {
 func sameWords(t *testing.T, dir, line string) bool {
 	t.Helper()
 	want, whole := shellpolicy.Words(line)
-	tell := `tell() { local all; printf -v all '%s\037' "$@"; printf '%s\n' "$all" >> "$TOLD"; }; `
+	tell := `tell() { local all; builtin printf -v all '%s\037' "$@"; builtin printf '%s\n' "$all" >> "$TOLD"; }; `
 	for _, words := range want {
 		whole = whole && !strings.ContainsAny(words[0], "/[")
 		tell += words[0] + `() { tell ` + words[0] + ` "$@"; }; `

@@ -18,6 +18,9 @@ type options struct {
 	short  map[byte]arity
 	long   map[string]arity
 	digits bool // -20 is a number
+	// apart says that a value is always the next word: what stands behind the letter in the same
+	// word is another option.
+	apart bool
 }
 
 // known reads a list of options: "-abc" are letters that stand alone, "-n:" one with a value,
@@ -50,6 +53,21 @@ func known(list string) options {
 	return o
 }
 
+// knownApart is known for programs that take a value from the next word alone.
+func knownApart(list string) options {
+	o := known(list)
+	o.apart = true
+	return o
+}
+
+// of puts a program's name before what is said of it; "" where the caller does.
+func of(program, reason string) string {
+	if program == "" {
+		return reason
+	}
+	return program + ": " + reason
+}
+
 // scan reads the words behind a program's name as getopt does, and gives those that are no
 // options, or why it asks. Where globs is set no option of the program does harm, so that it
 // doesn't matter what the names of files look like.
@@ -60,12 +78,12 @@ func (o options) scan(program string, words []word, globs bool) (rest []word, re
 		case w.fixed && w.text == "--":
 			return append(rest, words[i+1:]...), ""
 		case !w.fixed && !w.begun() && !(globs && w.glob && !w.shaped):
-			return nil, program + ": it can't be told whether " + w.text + " becomes an option"
+			return nil, of(program, "it can't be told whether "+w.text+" becomes an option")
 		case !w.option():
 			rest = append(rest, w)
 			continue
 		case !w.fixed && !w.named():
-			return nil, program + ": it can't be told which option " + w.text + " is"
+			return nil, of(program, "it can't be told which option "+w.text+" is")
 		}
 		more, reason := o.option(program, w.text, words[i+1:])
 		if reason != "" {
@@ -86,7 +104,7 @@ func (w word) named() bool {
 // option judges one word of options, and gives how many words behind it are its value.
 func (o options) option(program, text string, next []word) (more int, reason string) {
 	unknown := func(option string) (int, string) {
-		return 0, program + ": its option " + option + " is not known to only read"
+		return 0, of(program, "its option "+option+" is not known to only read")
 	}
 	if name, isLong := strings.CutPrefix(text, "--"); isLong {
 		name, _, assigned := strings.Cut(name, "=")
@@ -107,6 +125,9 @@ func (o options) option(program, text string, next []word) (more int, reason str
 		case attached:
 			return 0, ""
 		case valued:
+			if i+1 < len(text) && o.apart {
+				return unknown(text)
+			}
 			if i+1 < len(text) {
 				return 0, ""
 			}
@@ -122,11 +143,11 @@ func (o options) option(program, text string, next []word) (more int, reason str
 // the list is wrong about the value it would be one.
 func value(program, option string, next []word) (more int, reason string) {
 	if len(next) == 0 {
-		return 0, program + ": its option " + option + " has no value"
+		return 0, of(program, "its option "+option+" has no value")
 	}
 	w := next[0]
 	if !w.begun() && !(w.fixed && w.text == "") || w.option() && !number(w.text[1:]) {
-		return 0, program + ": it can't be told what the value of its option " + option + " is"
+		return 0, of(program, "it can't be told what the value of its option "+option+" is")
 	}
 	return 1, ""
 }

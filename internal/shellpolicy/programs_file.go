@@ -13,7 +13,7 @@ var filePrograms = map[string]program{
 	"du":       lists("-abcDhHkLlmPsSx0 -d: -t: -B: --all --bytes --total --human-readable --summarize --max-depth: --apparent-size --si --one-file-system --exclude: --time? --threshold: --separate-dirs --inodes --block-size:"),
 	"df":       lists("-ahHiklPT -t: -x: -B: --all --human-readable --inodes --local --print-type --si --total --type: --exclude-type: --output? --block-size:"),
 	"file":     {options: known("-bhikLnNr0 --brief --mime --mime-type --mime-encoding --dereference --no-dereference --separator:")},
-	"tree":     {options: known("-adfilpsughDFqrtvcUCnQxNAS -L: -I: -P: --dirsfirst --noreport --du --charset: --prune --matchdirs --ignore-case --sort:"), names: true},
+	"tree":     {options: knownApart("-adfilpsughDFqrtvcUCnQxNAS -L: -I: -P: --dirsfirst --noreport --du --charset: --prune --matchdirs --ignore-case --sort:"), names: true},
 	"pwd":      {options: known("-LP"), words: atMost(0)},
 	"basename": lists("-az -s: --multiple --suffix:"),
 	"dirname":  lists("-z --zero"),
@@ -120,10 +120,11 @@ func cd(words []word) string {
 	}
 	w := words[0]
 	switch {
-	case len(words) > 1 || w.glob || !w.begun() || w.option():
+	case len(words) > 1 || w.glob || !w.begun() || w.option() || w.text == "-":
 		return "it can't be told where it leads"
-	case w.text == "-":
-		return ""
+	}
+	if root(w) != "" {
+		return "what is behind it would read anywhere"
 	}
 	for _, element := range strings.Split(w.text, "/") {
 		if element == "dev" || element == "proc" || element == "sys" {

@@ -1,6 +1,7 @@
 package shellpolicy
 
 import (
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,7 +57,18 @@ func ip(words []word) string {
 }
 
 var filterWord = regexp.MustCompile(`^(?:state|established|listening|listen|syn-sent|syn-recv|fin-wait-1|fin-wait-2|time-wait|close-wait|closed|closing|last-ack|all|connected|synchronized|exclude|` +
-	`sport|dport|src|dst|dev|=|==|!=|eq|ne|gt|lt|and|or|not|\(|\)|[0-9a-fA-F.:*/\[\]]+|:[a-z0-9-]+)$`)
+	`sport|dport|src|dst|dev|=|==|!=|eq|ne|gt|lt|and|or|not|\(|\)|[0-9.:*/]+|:[a-z0-9-]+)$`)
+
+// address reports whether a word of a filter is an address with letters. What else has any is a
+// name, which ss asks the network for: by one of the letters a to f too.
+func address(text string) bool {
+	host, _, _ := strings.Cut(text, "/")
+	if _, err := netip.ParseAddrPort(host); err == nil {
+		return true
+	}
+	_, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+	return err == nil && !strings.Contains(host, "%")
+}
 
 // socketFilter judges the words of a filter of ss.
 func socketFilter(words []word) string {
@@ -65,7 +77,7 @@ func socketFilter(words []word) string {
 			return "it can't be told what " + w.text + " is"
 		}
 		for part := range strings.FieldsSeq(w.text) {
-			if !filterWord.MatchString(part) {
+			if !filterWord.MatchString(part) && !address(part) {
 				return "it is not known what it does when it is given " + part
 			}
 		}

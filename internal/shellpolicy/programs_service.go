@@ -78,9 +78,13 @@ const kubeOptions = "-Awp -n: -o: -l: -c: -L: --all-namespaces --namespace: --ou
 
 var kubectlOptions = known(kubeOptions)
 
+// kubePlaces are options of kubectl itself, whose values it knows before it knows the verb. Any
+// other option before the verb takes the next word along, and the verb is a later one.
+var kubePlaces = []string{"-n", "--namespace", "--context", "--cluster"}
+
 // kubectl judges a call of kubectl, and keeps secrets from being shown.
 func kubectl(words []word) string {
-	rest, reason := kubectlOptions.scan("kubectl", words, false)
+	rest, reason := kubectlOptions.scan("", words, false)
 	if reason != "" {
 		return reason
 	}
@@ -95,10 +99,16 @@ func kubectl(words []word) string {
 			return "it may show secrets, or read a file, when it is given " + w.text
 		}
 	}
-	verb := rest[0].text
-	second := ""
-	if len(rest) > 1 {
-		second = rest[1].text
+	for len(words) > 1 && words[0].option() {
+		name, _, assigned := strings.Cut(words[0].text, "=")
+		if !slices.Contains(kubePlaces, name) {
+			return "its option " + words[0].text + " may hide what it is asked, unless it stands behind that"
+		}
+		words = words[map[bool]int{true: 1, false: 2}[assigned]:]
+	}
+	verb, second := rest[0].text, ""
+	if len(words) > 1 {
+		second = words[1].text
 	}
 	for both, seconds := range map[string][]string{
 		"config":  {"get-contexts", "current-context", "get-clusters"},

@@ -16,6 +16,7 @@ var systemPrograms = map[string]program{
 	"who":         bare("-abdHlmpqrstTu --all --boot --heading --users"),
 	"w":           some(1, "-hsfoi --no-header --short"),
 	"last":        some(2, "-aFiRwx -# -n: -s: -t: -p: --limit: --since: --until: --fulltimes --hostlast"),
+	"lastlog":     bare("-b: -t: -u:"),
 	"hostname":    bare("-fiIsdAy --fqdn --short --domain --ip-address --all-ip-addresses --long"),
 	"date":        {judge: date},
 	"cal":         some(2, "-3my1j"),
@@ -34,7 +35,7 @@ var systemPrograms = map[string]program{
 	"pstree":      some(1, "-aAcghlnpstuU --arguments --show-pids --long --numeric-sort --show-parents"),
 	"pgrep":       some(1, "-aciflnovxw -u: -U: -P: -t: -g: -d: --list-name --list-full --full --exact --count --newest --oldest --ignore-case --parent: --euid: --uid:"),
 	"pidof":       lists("-sx"),
-	"lsof":        {options: known("-aFlnNPRtUVw -u: -p: -i? -c: -d: -g? -s?"), names: true},
+	"lsof":        {judge: lsof, names: true},
 	"fuser":       lists("-vnau"),
 	"dmesg":       bare("-deHkLPrTtuwxSJ -l: -f: --ctime --human --kernel --level: --facility: --decode --follow --reltime --time-format: --since: --until: --nopager --raw --show-delta --notime --color? --userspace"),
 	"lscpu":       bare("-aebcJxpy --all --extended? --json --parse?"),
@@ -61,11 +62,24 @@ var systemPrograms = map[string]program{
 	"openssl":     {subs: map[string]program{"version": bare("-a"), "x509": {judge: certificate}}},
 }
 
+var lsofOptions = known("-aFlnNPRtUVw -u: -p: -i? -c: -d: -g? -s?")
+
+// lsof judges a call of lsof: it asks the network for the name of another machine, behind an @.
+func lsof(words []word) string {
+	_, reason := lsofOptions.scan("", words, false)
+	for _, w := range words {
+		if reason == "" && strings.Contains(w.text, "@") {
+			reason = "it may ask the network for " + w.text
+		}
+	}
+	return reason
+}
+
 var dateOptions = known("-uR -I? -d: -r: --date: --utc --universal --iso-8601? --rfc-3339: --rfc-email --reference:")
 
 // date judges a call of date: shown, in a form, for a moment; never set.
 func date(words []word) string {
-	rest, reason := dateOptions.scan("date", words, false)
+	rest, reason := dateOptions.scan("", words, false)
 	if reason != "" {
 		return reason
 	}
@@ -81,7 +95,7 @@ func date(words []word) string {
 var databases = []string{"passwd", "group", "services", "protocols"}
 
 func getent(words []word) string {
-	rest, reason := options{}.scan("getent", words, false)
+	rest, reason := options{}.scan("", words, false)
 	if reason != "" {
 		return reason
 	}
@@ -106,7 +120,7 @@ func ps(words []word) string {
 			return "it may show the environments of processes when it is given " + w.text
 		}
 	}
-	rest, reason := psOptions.scan("ps", words, false)
+	rest, reason := psOptions.scan("", words, false)
 	if reason != "" {
 		return reason
 	}
@@ -124,7 +138,7 @@ var sysctlOptions = known("-abdenNqA --all --names --values --ignore --quiet --b
 
 // sysctl judges a call of sysctl: settings are read, not given a value.
 func sysctl(words []word) string {
-	rest, reason := sysctlOptions.scan("sysctl", words, false)
+	rest, reason := sysctlOptions.scan("", words, false)
 	if reason != "" {
 		return reason
 	}
@@ -142,7 +156,7 @@ func dpkg(words []word) string {
 	if len(words) == 0 || !words[0].fixed || !slices.Contains(questions, words[0].text) {
 		return "it is known to only read when it is asked for packages, such as dpkg -l"
 	}
-	_, reason := options{}.scan("dpkg", words[1:], false)
+	_, reason := options{}.scan("", words[1:], false)
 	return reason
 }
 
@@ -150,7 +164,7 @@ var rpmOptions = known("-qailcdRsf --query --all --info --list --changelog --las
 
 // rpm judges a call of rpm: questions of what is installed.
 func rpm(words []word) string {
-	rest, reason := rpmOptions.scan("rpm", words, false)
+	rest, reason := rpmOptions.scan("", words, false)
 	if reason != "" {
 		return reason
 	}

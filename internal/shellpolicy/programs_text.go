@@ -2,6 +2,7 @@ package shellpolicy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -25,13 +26,13 @@ var textPrograms = map[string]program{
 	"comm":      prints("-123z --check-order --nocheck-order --total --output-delimiter:"),
 	"join":      prints("-iz -1: -2: -a: -e: -j: -o: -t: -v: --header --check-order --nocheck-order"),
 	"cmp":       prints("-bls -i: -n: --print-bytes --verbose --silent --quiet"),
-	"diff":      {options: known("-qsrNaBbdEeinptTuwyZ -u? -U: -C: -W: -x: --brief --unified? --context? --recursive --new-file --side-by-side --suppress-common-lines --ignore-all-space --ignore-case --ignore-space-change --ignore-blank-lines --color? --width: --exclude:"), words: notRoot},
+	"diff":      {judge: diff},
 	"sort":      reads("-bcCdfghiMnRrsuVmz -k: -t: -S: --reverse --numeric-sort --unique --human-numeric-sort --version-sort --key: --field-separator: --check? --stable --ignore-case --general-numeric-sort --month-sort"),
-	"uniq":      some(1, "-cdDiuz -f: -s: -w: --count --repeated --unique --ignore-case --skip-fields: --skip-chars: --check-chars:"),
+	"uniq":      {judge: uniq},
 	"seq":       prints("-w -f: -s: --equal-width --separator: --format: -#"),
 	"od":        prints("-abcdfiloxsv -A: -j: -N: -t: -w? --address-radix: --skip-bytes: --read-bytes: --format:"),
 	"hexdump":   prints("-bcCdovx -n: -s: -e:"),
-	"xxd":       some(1, "-abeiupE -c: -g: -l: -s: -o:"),
+	"xxd":       {judge: xxd},
 	"strings":   prints("-afwo -# -n: -t: -e: --all --bytes: --radix:"),
 	"base64":    prints("-di -w: --decode --wrap:"),
 	"base32":    prints("-di -w: --decode --wrap:"),
@@ -44,43 +45,95 @@ var textPrograms = map[string]program{
 	"zcat":      reads("-f"),
 	"bzcat":     reads(""),
 	"xzcat":     reads(""),
-	"grep":      {options: known(grepOptions), globs: true, words: notRoot},
-	"egrep":     {options: known(grepOptions), globs: true, words: notRoot},
-	"fgrep":     {options: known(grepOptions), globs: true, words: notRoot},
-	"rg":        {options: known("-nilcvwxoFSsNHIuULPaq. -# -A: -B: -C: -e: -g: -t: -T: -m: -M: --hidden --no-ignore --files --count --line-number --ignore-case --files-with-matches --no-heading --heading --glob: --type: --fixed-strings --word-regexp --max-count: --max-depth: --context: --sort: --color:"), words: notRoot},
-	"jq":        {options: known("-rncsSCMajeR --raw-output --compact-output --slurp --sort-keys --null-input --arg --tab --indent: --exit-status --raw-input --color-output --monochrome-output --join-output"), words: anyOf},
+	"grep":      {judge: grep},
+	"egrep":     {judge: grep},
+	"fgrep":     {judge: grep},
+	"rg":        {judge: rg},
+	"jq":        {judge: jq},
 	"awk":       {judge: awk},
 	"gawk":      {judge: awk},
 	"mawk":      {judge: awk},
 	"sed":       {judge: sed},
 	"echo":      {judge: anything, names: true},
+	"printf":    {judge: printf, names: true},
 	"true":      {judge: anything},
 	"false":     {judge: anything},
 }
 
-const grepOptions = "-abcEFGhHiIlLnoPqrRsTvVwxyzZ -# -A: -B: -C: -d: -e: -f: -m: --after-context: --before-context: --context: --regexp: --file: --max-count: " +
-	"--color? --colour? --include: --exclude: --exclude-dir: --exclude-from: --count --extended-regexp --fixed-strings --perl-regexp --ignore-case --no-ignore-case " +
-	"--invert-match --word-regexp --line-regexp --files-with-matches --files-without-match --line-number --no-filename --with-filename --only-matching --quiet --silent " +
-	"--recursive --dereference-recursive --no-messages --text --byte-offset --null --null-data --line-buffered --binary-files: --directories: --label:"
-
 // anything says that no words do harm: of what the shell itself prints.
 func anything([]word) string { return "" }
 
-// anyOf says the same of what is no option.
-func anyOf([]word) string { return "" }
-
-// notRoot keeps a search through all folders of the machine from opening those of the kernel.
-func notRoot(words []word) string {
-	for _, w := range words {
-		if strings.Trim(w.text, "/.") == "" && strings.HasPrefix(w.text, "/") {
-			return "it would open every file of the machine, those of the kernel too"
-		}
+// printf judges a call of printf: by an option it sets a variable.
+func printf(words []word) string {
+	if len(words) == 0 || !words[0].fixed || words[0].option() {
+		return "it is known to only print when its format comes first"
 	}
 	return ""
 }
 
+var uniqOptions = known("-cdDiuz -f: -s: -w: --count --repeated --unique --ignore-case --skip-fields: --skip-chars: --check-chars:")
+
+// uniq judges a call of uniq: it reads one file at most, as it writes the second. Some take what
+// stands behind a file for another one, whatever it looks like.
+func uniq(words []word) string {
+	rest, reason := uniqOptions.scan("", words, false)
+	switch {
+	case reason != "":
+		return reason
+	case len(rest) > 0 && words[len(words)-len(rest)] != rest[0]:
+		return "its options must stand before the file"
+	}
+	return atMost(1)(rest)
+}
+
+var (
+	xxdOptions = []string{"-a", "-b", "-e", "-i", "-p", "-ps", "-u", "-E"}
+	xxdValued  = regexp.MustCompile(`^-[cglos](\+?[0-9]+)?$`)
+)
+
+// xxd judges a call of xxd: it writes the second file, and reads of most options the first letter
+// alone.
+func xxd(words []word) string {
+	var rest []word
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case !w.option():
+			rest = append(rest, w)
+		case !w.fixed || !slices.Contains(xxdOptions, w.text) && !xxdValued.MatchString(w.text):
+			return "its option " + w.text + " is not known to only read"
+		case len(w.text) == 2 && xxdValued.MatchString(w.text):
+			more, reason := value("", w.text, words[i+1:])
+			if reason != "" {
+				return reason
+			}
+			i += more
+		}
+	}
+	if len(rest) > 0 && !rest[0].begun() {
+		return "it can't be told whether " + rest[0].text + " becomes an option"
+	}
+	return atMost(1)(rest)
+}
+
+var jqOptions = known("-rncsSCMajeR --raw-output --compact-output --slurp --sort-keys --null-input --arg --tab --indent: --exit-status --raw-input --color-output --monochrome-output --join-output")
+
+// jqShows is what a program of jq shows the environment by, or takes other programs in.
+var jqShows = regexp.MustCompile(`(?:^|[^A-Za-z0-9_."'$-])env(?:$|[^A-Za-z0-9_])|\$ENV|\$__prog|(?:import|include)\s`)
+
+// jq judges a call of jq: a program that looks at what it reads, and nothing else.
+func jq(words []word) string {
+	rest, reason := jqOptions.scan("", words, false)
+	for _, w := range rest {
+		if reason == "" && jqShows.MatchString(w.text) {
+			reason = "its program may show the environment, or take in another"
+		}
+	}
+	return reason
+}
+
 // awkDoes are what an awk program writes, runs, connects or takes other programs in by.
-var awkDoes = regexp.MustCompile("[>|@`]|system|getline|fflush|close|ENVIRON|PROCINFO|ARG[CV]|/inet")
+var awkDoes = regexp.MustCompile("[>|@`]|system|getline|fflush|close|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARG[CV]|/inet")
 
 // awkCompares takes out what an awk program compares by: it looks like what writes.
 var awkCompares = strings.NewReplacer("||", " ", ">=", " ")
@@ -89,7 +142,7 @@ var awkOptions = known("-F: -v:")
 
 // awk judges a call of awk: one program, whole in its words, that only prints.
 func awk(words []word) string {
-	rest, reason := awkOptions.scan("awk", words, false)
+	rest, reason := awkOptions.scan("", words, false)
 	switch {
 	case reason != "":
 		return reason
@@ -130,18 +183,26 @@ func sedReplace(by string) string {
 
 var sedOptions = known("-nErsuz --quiet --silent --regexp-extended --separate --unbuffered --null-data --posix --sandbox")
 
-// sed judges a call of sed: scripts of one plain command, and nothing is edited in its place.
+// sed judges a call of sed: scripts of one plain command, and nothing is edited in its place. Some
+// take the first word for the script where options stand behind it; and in some encodings a
+// backslash is the second half of a letter.
 func sed(words []word) string {
 	var scripts, rest []word
 	for i := 0; i < len(words); i++ {
-		if w := words[i]; w.fixed && (w.text == "-e" || w.text == "--expression") && i+1 < len(words) {
-			i++
-			scripts = append(scripts, words[i])
+		w := words[i]
+		if !w.fixed || w.text != "-e" && w.text != "--expression" || i+1 == len(words) {
+			rest = append(rest, w)
 			continue
 		}
-		rest = append(rest, words[i])
+		for _, before := range words[:i] {
+			if before.text == "--" || !before.option() && len(scripts) == 0 {
+				return "it can't be told which script it takes"
+			}
+		}
+		i++
+		scripts = append(scripts, words[i])
 	}
-	rest, reason := sedOptions.scan("sed", rest, false)
+	rest, reason := sedOptions.scan("", rest, false)
 	if reason != "" {
 		return reason
 	}
@@ -152,7 +213,7 @@ func sed(words []word) string {
 		scripts = rest[:1]
 	}
 	for _, s := range scripts {
-		if !s.fixed || !sedScript.MatchString(s.text) {
+		if _, same := unescape(s.text); !same || !s.fixed || !sedScript.MatchString(s.text) {
 			return "its script may write, or run something"
 		}
 	}
