@@ -1,12 +1,13 @@
 package journal
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -57,22 +58,21 @@ func openGraveyard(folder string, now time.Time) (*graveyard, error) {
 	return g, nil
 }
 
+// load reads the file of a day. A machine that stopped may have left anything in it, such as
+// zeros without an end: what is no line is no error, or the agent would never start again.
 func (g *graveyard) load(name string) error {
-	file, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	day := filepath.Base(name)
-	day = day[:len(day)-len(endDay)]
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		var line epitaph
-		if json.Unmarshal(lines.Bytes(), &line) == nil { // else a machine stopped amid the line
-			g.known[line.ID] = grave{day: day, ending: line.Ending}
+	day := strings.TrimSuffix(filepath.Base(name), endDay)
+	for line := range bytes.SplitSeq(text, []byte{'\n'}) {
+		var e epitaph
+		if json.Unmarshal(line, &e) == nil {
+			g.known[e.ID] = grave{day: day, ending: e.Ending}
 		}
 	}
-	return lines.Err()
+	return nil
 }
 
 func (g *graveyard) add(id string, ending Ending, now time.Time) error {

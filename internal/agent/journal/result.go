@@ -49,20 +49,21 @@ func Told(id string, ending Ending) agentwire.Result {
 	}
 }
 
+// heads gives what is kept of both beginnings; before what is damaged, with an error.
 func (r *Record) heads() ([2][]byte, error) {
 	reader := r.Head()
 	defer reader.Close()
 	var heads [2][]byte
 	for {
 		pieces, err := reader.Next(agentwire.HeadBytes)
-		if err != nil || len(pieces) == 0 {
-			return heads, err
-		}
 		for _, piece := range pieces {
 			if len(heads[piece.Stream])+len(piece.Data) > agentwire.HeadBytes {
 				return heads, errors.New("the file of the output is damaged")
 			}
 			heads[piece.Stream] = append(heads[piece.Stream], piece.Data...)
+		}
+		if err != nil || len(pieces) == 0 {
+			return heads, err
 		}
 	}
 }
