@@ -260,6 +260,11 @@ func TestForwardVisits(t *testing.T) {
 	refused("another forward", err)
 	_, _, err = h.store.ForwardVisit(ctx, "f1", nil)
 	refused("no cookie", err)
+	if err := h.store.TakeForwardTicket(ctx, "f1", ticket("short", time.Minute), []byte("over"), -time.Second); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = h.store.ForwardVisit(ctx, "f1", []byte("over"))
+	refused("a visit whose time is up", err)
 	if err := h.store.EndSession(ctx, session, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -68,6 +68,17 @@ func TestJoining(t *testing.T) {
 	if list, err := h.store.Agents(ctx, project.ID); err != nil || len(list) != 2 || list[0].ID != first.ID {
 		t.Errorf("agents %+v, %v", list, err)
 	}
+	_, elsewhere, _ := shared(t, h.store)
+	if list, err := h.store.Agents(ctx, elsewhere.ID); err != nil || len(list) != 0 {
+		t.Errorf("agents of another project %+v, %v", list, err)
+	}
+	one := 1
+	another := h.token(domain.InstallToken{ProjectID: elsewhere.ID, UsesLeft: &one})
+	if _, err := h.store.JoinAgent(ctx, another, []byte("e1"), hello("m9")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.store.JoinAgent(ctx, another, []byte("e2"), hello("m1"))
+	wantCode(t, "a machine of another project, by a token that is used up", err, domain.CodeUnauthorized)
 
 	for name, refused := range map[string][]byte{
 		"unknown": []byte("none"), "expired": h.token(domain.InstallToken{ProjectID: project.ID, ExpiresAt: time.Now().Add(-time.Second)}),
@@ -183,6 +194,12 @@ func TestOnline(t *testing.T) {
 		t.Fatal(err)
 	}
 	online(true, "with a connection")
+	h.exec(`update processes set seen_at = now() - interval '31 seconds'`)
+	online(false, "with a connection of a process that has died")
+	if err := h.store.SeeProcess(ctx, domain.Process{ID: "p", Kind: "serve"}); err != nil {
+		t.Fatal(err)
+	}
+	online(true, "of one that lives again")
 	h.exec(`update agent_connections set seen_at = now() - interval '46 seconds', pinged_at = now() - interval '50 seconds'`)
 	online(false, "with a connection that nobody keeps")
 	if pulses, err := h.store.AgentPulses(ctx, "other"); err != nil || len(pulses) != 0 {

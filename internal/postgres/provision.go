@@ -19,7 +19,7 @@ var (
 	sqlNewProvision = statement("new provision", `
 insert into provisions (id, project_id, user_id, name, description, flavor, instance, key, hash)
 select @provision, id, @user, @name, @description, @flavor, @instance, @key, @hash
-from (select id from projects where id = @project and deleting_at is null for key share) p
+from (select id from projects where id = @project and deleting_at is null for share) p
 on conflict do nothing returning id`)
 
 	sqlProvision = statement("read a provision", `select`+provisionColumns+` from provisions p where p.id = @provision`)
