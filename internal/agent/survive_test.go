@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/harvest-engine/harvest/internal/agent/journal"
+	"github.com/harvest-engine/harvest/internal/agent/procs"
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
 
@@ -240,6 +241,7 @@ func TestKilledShimIsUnknownAndLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			if agentToo {
+				d.orphanEnds(before, shim) // there is no agent that could end it
 				d.start()
 			}
 			result := s.result(id)
@@ -258,6 +260,27 @@ func TestKilledShimIsUnknownAndLeavesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// orphanEnds waits for the end of the process that a shim had started.
+func (d *daemon) orphanEnds(before []procs.Process, shim int) {
+	d.t.Helper()
+	deadline := time.Now().Add(patience)
+	for _, p := range before {
+		if p.Parent != shim || p.Session != shim {
+			continue // what was orphaned, and taken in by the shim
+		}
+		for {
+			if _, alive := findAlive(p.PID, p.Started); !alive {
+				return
+			}
+			if time.Now().After(deadline) {
+				d.t.Fatal("a command outlives its shim")
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	d.t.Fatal("the shim had no command")
 }
 
 func TestSilentServerHoldsUpNoCommand(t *testing.T) {
