@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/gin-gonic/gin"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -95,9 +97,10 @@ func (s *Server) pass(c *gin.Context, way *forwardWay) {
 		defer cancel()
 	}
 	c.Writer.Header().Del("X-Content-Type-Options") // comes with the answer
+	c.Writer.Header()["Content-Type"] = nil         // likewise: what has none is not guessed here
 	way.host = "127.0.0.1:" + strconv.Itoa(way.forward.Port)
 	proxy := &httputil.ReverseProxy{
-		Transport:      s.forwards.transport,
+		Transport:      final{s.forwards.transport},
 		FlushInterval:  -1, // what the target sends is passed on at once
 		Rewrite:        way.rewrite,
 		ModifyResponse: way.answer,
@@ -126,9 +129,28 @@ func (s *Server) failForward(c *gin.Context, f domain.PortForward, err error) {
 	case errors.As(err, &slow) && slow.Timeout():
 		err = domain.Wrap(domain.CodeTimeout, err, "%s", errSlowHead.Message)
 	default:
-		err = domain.Wrap(domain.CodeUpstream, err, "the service on port %d of %s does not answer as HTTP should", f.Port, f.Hostname)
+		err = domain.Wrap(domain.CodeUpstream, err, "the service on port %d of %s %s", f.Port, f.Hostname, faultOf(err))
 	}
 	s.fail(c, err)
+}
+
+// faultOf says what a service did instead of answering. The HTTP client of Go tells the kinds
+// apart by their text alone.
+func faultOf(err error) string {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "response headers exceeded"):
+		return fmt.Sprintf("answers with headers of more than %d KiB, which is too much", forwardHeaders>>10)
+	case strings.Contains(text, `malformed HTTP response "\x15\x03`): // an alert
+		return "speaks TLS; forward a port on which it speaks plain HTTP"
+	case strings.Contains(text, "malformed HTTP"):
+		return "does not speak HTTP; only HTTP and WebSockets are forwarded"
+	case strings.Contains(text, "switch protocol"):
+		return "switches to a protocol that was not asked for"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(text, "server closed"), websocket.CloseStatus(err) != -1:
+		return "closed the connection before it answered; look at its log"
+	}
+	return "does not answer as HTTP should; look at its log"
 }
 
 // forwardWay is a request on its way to a machine and back.
@@ -168,7 +190,7 @@ func (w *forwardWay) hideOurs(in, out *http.Request) {
 	if _, ours := bearerToken(in); ours && !w.own() {
 		out.Header.Del("Authorization")
 	}
-	dropCookies(out, ourCookies...)
+	dropCookies(out, w.hidden()...)
 	for name := range out.Header {
 		if strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "X-Harvest-") || name == "X-Real-Ip" || name == "Forwarded" {
 			out.Header.Del(name)
@@ -190,8 +212,18 @@ func (w *forwardWay) hideOurs(in, out *http.Request) {
 	}
 }
 
-// ourCookies are those that no other program may see, or set.
+// ourCookies are those under our own name that no other program may see, or set.
 var ourCookies = []string{ownerCookie, tokenCookie, sessionCookie, stateCookie, visitCookie}
+
+// hidden are the cookies that the target may not see, or set. On a host name of its own only
+// the visit is ours: there a browser has none of the others, and "session" is what many programs
+// call theirs.
+func (w *forwardWay) hidden() []string {
+	if w.own() {
+		return []string{visitCookie}
+	}
+	return ourCookies
+}
 
 func schemeOf(r *http.Request) string {
 	if overTLS(r) {

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,6 +19,27 @@ const sandbox = "sandbox allow-scripts allow-forms allow-modals allow-popups all
 var ofTheHost = []string{
 	"Strict-Transport-Security", "Public-Key-Pins", "Expect-Ct", "Clear-Site-Data", "Service-Worker-Allowed", "Alt-Svc",
 	"Nel", "Report-To", "Reporting-Endpoints", "Origin-Agent-Cluster", requestIDHeader,
+}
+
+// final lets pass no answer but the last one: an informational one, such as early hints, would
+// go to the client as the target wrote it.
+type final struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (f final) RoundTrip(r *http.Request) (*http.Response, error) {
+	return f.RoundTripper.RoundTrip(r.WithContext(untraced{r.Context()}))
+}
+
+// untraced is a context in which nobody listens to how a request is doing.
+type untraced struct{ context.Context }
+
+// Value implements context.Context.
+func (u untraced) Value(key any) any {
+	value := u.Context.Value(key)
+	if _, listens := value.(*httptrace.ClientTrace); listens {
+		return nil
+	}
+	return value
 }
 
 // answer makes the target's answer one that is safe under our name.
@@ -80,28 +103,46 @@ func (w *forwardWay) ofTarget(host string) bool {
 }
 
 // scopeCookies keeps the target's cookies to the route, or to its host name: they go to no other target and to no
-// route of ours, and are none that mean something to us.
+// route of ours, and are none that mean something to us. Else they stay as they are written.
 func (w *forwardWay) scopeCookies(header http.Header) {
 	lines := header["Set-Cookie"]
 	header.Del("Set-Cookie")
 	for _, line := range lines {
-		cookie, err := http.ParseSetCookie(line)
-		if err != nil || slices.ContainsFunc(ourCookies, func(name string) bool { return strings.EqualFold(name, cookie.Name) }) ||
-			strings.HasPrefix(strings.ToLower(cookie.Name), "__host-") && !w.own() { // it must be the whole host's
+		cookie, attributes, _ := strings.Cut(line, ";")
+		name, _, named := strings.Cut(cookie, "=")
+		name = strings.ToLower(strings.TrimSpace(name))
+		// Browsers send a cookie without a name as its value alone, which could be "token=…".
+		if !named || name == "" || slices.Contains(w.hidden(), name) ||
+			strings.HasPrefix(name, "__host-") && !w.own() { // it must be the whole host's
 			continue
 		}
-		cookie.Domain = ""
-		if w.own() {
-			header.Add("Set-Cookie", cookie.String())
-			continue
-		}
-		path := strings.TrimLeft(cookie.Path, "/")
-		if cookie.Path == w.prefix || strings.HasPrefix(cookie.Path, w.prefix+"/") {
-			path = strings.TrimLeft(strings.TrimPrefix(cookie.Path, w.prefix), "/")
-		}
-		cookie.Path = w.prefix + "/" + path
-		if text := cookie.String(); text != "" {
-			header.Add("Set-Cookie", text)
+		header.Add("Set-Cookie", strings.TrimSpace(cookie)+w.scoped(attributes))
+	}
+}
+
+// scoped gives the attributes of a cookie without a domain, and with the route's path.
+func (w *forwardWay) scoped(attributes string) string {
+	var kept strings.Builder
+	path := ""
+	for attribute := range strings.SplitSeq(attributes, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(attribute), "=")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "", "domain":
+		case "path": // the last one counts
+			path = strings.TrimSpace(value)
+		default:
+			kept.WriteString("; " + strings.TrimSpace(attribute))
 		}
 	}
+	if !w.own() {
+		rest, inside := strings.CutPrefix(path, w.prefix)
+		if !inside || rest != "" && rest[0] != '/' {
+			rest = path
+		}
+		path = w.prefix + "/" + strings.TrimLeft(rest, "/")
+	}
+	if path != "" {
+		return "; Path=" + path + kept.String()
+	}
+	return kept.String()
 }

@@ -122,7 +122,7 @@ func (s *Server) newOwnHosts() *gin.Engine {
 	_ = engine.SetTrustedProxies(nil) // none can be wrong
 	engine.Use(s.locate, s.identify, s.logAccess, s.recoverPanic)
 	engine.NoRoute(func(c *gin.Context) { s.fail(c, errNoRoute) })
-	for _, method := range (route{method: everyMethod}).methods() {
+	for _, method := range (route{method: everyMethod}).taken() {
 		engine.Handle(method, "/*path", s.forwardedOwn)
 	}
 	return engine

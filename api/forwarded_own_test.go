@@ -9,6 +9,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,7 @@ func openSuite(t *testing.T, forwardHost string) *suite {
 			return
 		}
 		w.Header().Add("Set-Cookie", "sid=1; Path=/; Domain=localhost")
+		w.Header().Add("Set-Cookie", "session=theirs; Path=/; HttpOnly")
 		w.Header().Add("Set-Cookie", "harvest_visit=stolen; Path=/")
 		w.Header().Set("Location", "http://"+r.Host+"/next")
 		_, _ = io.WriteString(w, "page "+r.RequestURI)
@@ -158,15 +160,15 @@ func TestForwardedOnItsOwnHost(t *testing.T) {
 		if forwardHost != "" && origin != "http://"+s.forward.ID+"."+forwardHost {
 			t.Errorf("it is at %s", origin)
 		}
-		resp, text := ada.get(t, origin+"/a%2Fb?x=1", "Authorization: Bearer theirs", "Cookie: theirs=1")
+		resp, text := ada.get(t, origin+"/a%2Fb?x=1", "Authorization: Bearer theirs", "Cookie: theirs=1; session=theirs; token=2")
 		seen := <-s.seen
 		if text != "page /a%2Fb?x=1" || resp.Header.Get("Content-Security-Policy") != "" || resp.Header.Get("Location") != "/next" {
 			t.Errorf("%q with %v", text, resp.Header)
 		}
-		if cookies := resp.Header.Values("Set-Cookie"); len(cookies) != 1 || cookies[0] != "sid=1; Path=/" {
+		if cookies := resp.Header.Values("Set-Cookie"); !slices.Equal(cookies, []string{"sid=1; Path=/", "session=theirs; Path=/; HttpOnly"}) {
 			t.Errorf("cookies are %q", cookies)
 		}
-		if seen.Header.Get("Cookie") != "theirs=1" || seen.Header.Get("Authorization") != "Bearer theirs" || seen.Header.Get("X-Forwarded-Prefix") != "" {
+		if seen.Header.Get("Cookie") != "theirs=1; session=theirs; token=2" || seen.Header.Get("Authorization") != "Bearer theirs" || seen.Header.Get("X-Forwarded-Prefix") != "" {
 			t.Errorf("the service sees %v", seen.Header)
 		}
 		for name, c := range map[string]struct {

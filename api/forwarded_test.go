@@ -7,6 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -87,7 +90,7 @@ func TestForwardedRequest(t *testing.T) {
 	})
 	host := strings.TrimPrefix(f.url, "http://")
 	f.fetch(t, http.MethodPatch, route+"/a%2Fb/c;d?x=1;y&z=%zz", strings.NewReader("body"),
-		"Cookie: theirs=1; token=ours; session=ours; harvest_owner=ours; sign_in=ours; other=2",
+		`Cookie: theirs={"a":1,"b":[ü]}; token=ours; session=ours;  session =ours;harvest_owner=ours; sign_in=ours; other=2; bare`,
 		"X-Forwarded-For: 6.6.6.6", "X-Forwarded-User: root", "X-Harvest-Internal: 1", "Forwarded: for=6.6.6.6", "X-Real-Ip: 6.6.6.6",
 		"Origin: "+f.url, "Referer: "+f.url+route+"/page?q", "X-Theirs: kept", "Upgrade: h2c", "Connection: Upgrade")
 	r := <-seen
@@ -101,7 +104,7 @@ func TestForwardedRequest(t *testing.T) {
 		"forwarded": r.Header.Get("Forwarded"), "real": r.Header.Get("X-Real-Ip"), "upgrade": r.Header.Get("Upgrade"),
 	}
 	want := map[string]string{
-		"line": "PATCH /a%2Fb/c;d?x=1;y&z=%zz", "body": "body", "cookie": "theirs=1; other=2", "authorization": "", "host": own,
+		"line": "PATCH /a%2Fb/c;d?x=1;y&z=%zz", "body": "body", "cookie": `theirs={"a":1,"b":[ü]}; other=2; bare`, "authorization": "", "host": own,
 		"origin": "http://" + own, "referer": "http://" + own + "/page", "theirs": "kept", "for": "127.0.0.1", "fhost": host, "proto": "http",
 		"prefix": route, "user": "", "internal": "", "forwarded": "", "real": "", "upgrade": "",
 	}
@@ -132,7 +135,8 @@ func TestForwardedAnswer(t *testing.T) {
 	answers = http.Header{
 		"Set-Cookie": {
 			"sid=1; Path=/; Domain=example.com; HttpOnly", "deep=2; Path=/app", "none=3", "token=stolen; Path=/", "Session=stolen", "harvest_owner=x",
-			"__Host-x=1; Path=/; Secure", "known=4; Path=" + route + "/app", "sibling=5; Path=" + route + "2", "up=6; Path=/../..", "broken",
+			"__Host-x=1; Path=/; Secure", "known=4; Path=" + route + "/app", "sibling=5; Path=" + route + "2", "up=6; Path=/../..", "token=ours", "=token=ours", "  =token=ours", "\tTOKEN =x",
+			`json={"a":1,"b":"ü"}; path=/; PATH=/j; Domain=a; domain=b; Partitioned; SameSite=None; Secure; Max-Age=5`,
 		},
 		"Strict-Transport-Security": {"max-age=1"}, "Clear-Site-Data": {`"*"`}, "Service-Worker-Allowed": {"/"}, "Alt-Svc": {"h3"},
 		"Access-Control-Allow-Origin": {"*"}, "Access-Control-Allow-Credentials": {"true"}, "X-Request-Id": {"theirs"}, "Nel": {"{}"}, "Report-To": {"{}"},
@@ -142,6 +146,7 @@ func TestForwardedAnswer(t *testing.T) {
 	want := []string{
 		"sid=1; Path=" + route + "/; HttpOnly", "deep=2; Path=" + route + "/app", "none=3; Path=" + route + "/",
 		"known=4; Path=" + route + "/app", "sibling=5; Path=" + route + route + "2", "up=6; Path=" + route + "/../..",
+		`json={"a":1,"b":"ü"}; Path=` + route + `/j; Partitioned; SameSite=None; Secure; Max-Age=5`,
 	}
 	if diff := cmp.Diff(want, resp.Header.Values("Set-Cookie")); diff != "" {
 		t.Errorf("cookies (-want +got):\n%s", diff)
@@ -197,9 +202,10 @@ func TestForwardedRefusals(t *testing.T) {
 			<-slow
 		case "/huge":
 			w.Header().Set("X-Huge", strings.Repeat("x", 300<<10))
-		case "/broken":
+		case "/raw":
 			conn, _, _ := http.NewResponseController(w).Hijack()
-			_, _ = conn.Write([]byte("no HTTP\r\n\r\n"))
+			text, _ := url.QueryUnescape(r.URL.RawQuery)
+			_, _ = io.WriteString(conn, text)
 			conn.Close()
 		case "/cut":
 			w.Header().Set("Content-Length", "100")
@@ -223,8 +229,16 @@ func TestForwardedRefusals(t *testing.T) {
 		}
 	}
 	check("GET", route+"/slow", 504, "did not begin to answer in time")
-	check("GET", route+"/huge", 502, "does not answer as HTTP should")
-	check("GET", route+"/broken", 502, "does not answer as HTTP should")
+	check("GET", route+"/huge", 502, "answers with headers of more than 256 KiB")
+	for answer, says := range map[string]string{
+		"": "closed the connection before it answered", "HTTP/1.1 200 OK\r\nX-A: 1\r\n": "closed the connection before it answered",
+		"SSH-2.0-OpenSSH_9.2\r\n": "does not speak HTTP", "HTTP/1.1 99 No\r\n\r\n": "does not speak HTTP",
+		"\x15\x03\x01\x00\x02\x02\x46":                                                      "speaks TLS",
+		"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n":                 "does not answer as HTTP should",
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n": "that was not asked for",
+	} {
+		check("GET", route+"/raw?"+url.QueryEscape(answer), 502, says)
+	}
 	check("GET", "/agents/a1/closed/", 502, "nothing answers on port 1 of box")
 	check("GET", "/agents/a1/closed/", 502, "nothing answers on port 1 of box", upgrade...)
 	check("GET", "/agents/a1/none/", 404, "no port forward")
@@ -234,9 +248,12 @@ func TestForwardedRefusals(t *testing.T) {
 	check("POST", "/agents/a1/install.sh", 404, "no port forward")
 	check("GET", route+"/", 401, "", "Authorization: Bearer wrong")
 	check("POST", route+"/", 403, "not good for", reader)
-	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "MKCOL", "LOCK", "REPORT", "PURGE", "QUERY"} {
 		check(method, route+"/x", 404, "", stranger)
+		check(method, route+"/x", 200, "")
 	}
+	check("TRACE", route+"/x", 405, "does not take that method")
+	check("PROPFIND", "/projects", 405, "does not take that method")
 	check("GET", route+"/x", 404, "no agent", append(upgrade, stranger)...)
 	f.sessions.mu.Lock()
 	f.sessions.away = true
@@ -334,5 +351,33 @@ func TestForwardedWebSocket(t *testing.T) {
 	f.server.Drain()
 	if _, _, err := conn.Read(t.Context()); err == nil {
 		t.Error("it outlives the server")
+	}
+}
+
+// Informational answers of a service stay with it: nothing judges what they set.
+func TestForwardedEarlyHints(t *testing.T) {
+	t.Parallel()
+	f := forwarding(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Set-Cookie", "session=theirs; Path=/")
+		w.Header().Set("Link", "</x>; rel=preload")
+		w.WriteHeader(http.StatusEarlyHints)
+		_, _ = io.WriteString(w, "page")
+	})
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got1xxResponse: func(code int, header textproto.MIMEHeader) error {
+		t.Errorf("it is told %d with %v", code, header)
+		return nil
+	}})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+route+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, err := io.ReadAll(resp.Body); string(text) != "page" || err != nil || resp.Header.Get("X-Request-Id") == "" || resp.Header["Set-Cookie"] != nil {
+		t.Errorf("%q with %v, %v", text, resp.Header, err)
 	}
 }

@@ -238,6 +238,23 @@ const (
 	everyMethod = "EVERY" // and OPTIONS
 )
 
+// fileMethods are those of file servers (WebDAV, Subversion, calendars), of caches and QUERY, which what is
+// forwarded may be asked by too. TRACE and CONNECT are for nobody: they say something of the
+// servers on the way.
+var fileMethods = []string{
+	"PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "SEARCH", "REPORT", "ACL", "MKCALENDAR",
+	"CHECKOUT", "CHECKIN", "MKACTIVITY", "MERGE", "PURGE", "QUERY",
+}
+
+// taken are the methods that a route takes: those that are described, and where all are passed
+// on also those of which OpenAPI knows nothing.
+func (r route) taken() []string {
+	if r.method == everyMethod {
+		return append(r.methods(), fileMethods...)
+	}
+	return r.methods()
+}
+
 func (r route) methods() []string {
 	if r.method == everyMethod {
 		return append(route{method: anyMethod}.methods(), http.MethodOptions)

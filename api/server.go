@@ -75,7 +75,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	for _, r := range table {
-		for _, method := range r.methods() {
+		for _, method := range r.taken() {
 			s.engine.Handle(method, r.path, s.authorize(r.access), s.limitBody(r.body), acting(r.access.does), r.handler)
 		}
 	}

@@ -61,13 +61,22 @@ func (s *Server) temporalUI() gin.HandlerFunc {
 	}
 }
 
+// dropCookies takes cookies out of a request. The others stay as they are written, which is
+// often enough in a way that Go would not.
 func dropCookies(r *http.Request, names ...string) {
-	cookies := r.Cookies()
-	r.Header.Del("Cookie")
-	for _, cookie := range cookies {
-		if !slices.Contains(names, cookie.Name) {
-			r.AddCookie(cookie)
+	var kept []string
+	for _, line := range r.Header.Values("Cookie") {
+		for cookie := range strings.SplitSeq(line, ";") {
+			cookie = strings.TrimSpace(cookie)
+			name, _, _ := strings.Cut(cookie, "=")
+			if cookie != "" && !slices.Contains(names, strings.TrimSpace(name)) {
+				kept = append(kept, cookie)
+			}
 		}
+	}
+	r.Header.Del("Cookie")
+	if len(kept) > 0 {
+		r.Header.Set("Cookie", strings.Join(kept, "; "))
 	}
 }
 

@@ -80,12 +80,14 @@ func (p *program) console(ctx context.Context, api *client.Client, a client.Agen
 	return err
 }
 
+var errCutOff = domain.Errorf(domain.CodeUpstream, "the connection to the server was cut off; the shell is ended with all that ran in it, so open a new console")
+
 // output shows what the shell writes, up to its end.
 func (c console) output(ctx context.Context) error {
 	for {
 		kind, data, err := c.conn.Read(ctx)
 		if err != nil {
-			return domain.Wrap(domain.CodeUpstream, err, "the console was cut off; the shell ends by itself")
+			return errCutOff
 		}
 		if kind == websocket.MessageBinary {
 			if _, err := c.out.Write(data); err != nil {

@@ -48,7 +48,7 @@ func TestConsoleOfKilledServers(t *testing.T) {
 	if err := two.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if frame := console.frame(); frame.Type != agentwire.FrameError || frame.Message != "the connection to box ended" {
+	if frame := console.frame(); frame.Type != agentwire.FrameError || frame.Message != "the connection to box was cut off; the shell is ended with all that ran in it, so open a new console" {
 		t.Errorf("the person is told %+v", frame)
 	}
 	_, resp, err := websocket.Dial(t.Context(), r.base+"/projects/"+project+"/agents/"+id+"/console", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}})

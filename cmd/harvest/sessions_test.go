@@ -232,7 +232,7 @@ func TestSessionsAcrossServers(t *testing.T) {
 	if err := agent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if frame := last.frame(); frame.Type != agentwire.FrameError || frame.Message != "the connection to box ended" {
+	if frame := last.frame(); frame.Type != agentwire.FrameError || frame.Message != "the connection to box was cut off; the shell is ended with all that ran in it, so open a new console" {
 		t.Errorf("as its agent dies the person is told %+v", frame)
 	}
 	details := home.auditDetails(t, project, 4)

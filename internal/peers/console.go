@@ -172,7 +172,7 @@ func (c *console) goodbye(why error) {
 	case errors.As(why, &gone) && gone.from == c.person:
 		told = nil
 	case errors.As(why, &gone):
-		told.Message = "the connection to " + c.hostname + " ended"
+		told.Message = "the connection to " + c.hostname + " was cut off; the shell is ended with all that ran in it, so open a new console"
 	}
 	code := websocket.StatusNormalClosure
 	if told != nil {

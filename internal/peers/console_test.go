@@ -135,15 +135,15 @@ func TestConsoleEnds(t *testing.T) {
 			do: func(_ *shared, _, agent *websocket.Conn, _, _ *process) {
 				_ = agent.Close(websocket.StatusNormalClosure, "")
 			},
-			told: "the connection to host-of-agent ended", reason: "the agent closed it",
+			told: "the connection to host-of-agent was cut off; the shell is ended with all that ran in it, so open a new console", reason: "the agent closed it",
 		},
 		"the agent is cut off": {
 			do:   func(_ *shared, _, agent *websocket.Conn, _, _ *process) { _ = agent.CloseNow() },
-			told: "the connection to host-of-agent ended", reason: "the agent's connection was lost",
+			told: "the connection to host-of-agent was cut off; the shell is ended with all that ran in it, so open a new console", reason: "the agent's connection was lost",
 		},
 		"the relay dies": {
 			do:   func(_ *shared, _, _ *websocket.Conn, _, relay *process) { relay.kill() },
-			told: "the connection to host-of-agent ended", reason: "the agent's connection was lost",
+			told: "the connection to host-of-agent was cut off; the shell is ended with all that ran in it, so open a new console", reason: "the agent's connection was lost",
 		},
 		"the agent is removed": {
 			limits: peers.Limits{Look: 20 * time.Millisecond},

@@ -146,7 +146,7 @@ func TestSilentEnds(t *testing.T) {
 	on.mu.Lock()
 	delete(on.homes, "agent")
 	on.mu.Unlock()
-	want(t, person, `{"type":"error","message":"the connection to host-of-agent ended"}`)
+	want(t, person, `{"type":"error","message":"the connection to host-of-agent was cut off; the shell is ended with all that ran in it, so open a new console"}`)
 	if got := reason(t, home); got != "the agent's connection was lost" {
 		t.Errorf("it ended because %s", got)
 	}
