@@ -66,8 +66,8 @@ func (s *Server) deleteAgent(ctx context.Context, r request[none]) (done, error)
 
 // installAsk says how long a token is good for, and for how many machines.
 type installAsk struct {
-	ExpiresInSecs int `json:"expires_in_secs"`
-	Uses          int `json:"uses"`
+	ExpiresInSecs *int `json:"expires_in_secs"`
+	Uses          *int `json:"uses"`
 }
 
 func (installAsk) mayBeEmpty() {}
@@ -81,15 +81,15 @@ type installed struct {
 // installCommand answers GET /projects/:pid/agents/install-command.
 func (s *Server) installCommand(ctx context.Context, r request[none]) (installed, error) {
 	var ask installAsk
-	for name, field := range map[string]*int{"expires_in_secs": &ask.ExpiresInSecs, "uses": &ask.Uses} {
+	for name, field := range map[string]**int{"expires_in_secs": &ask.ExpiresInSecs, "uses": &ask.Uses} {
 		if !r.query.Has(name) {
 			continue
 		}
 		n, err := strconv.Atoi(r.query.Get(name))
-		if err != nil || n < 1 {
-			return installed{}, domain.Invalid(name, "must be a number, 1 or more")
+		if err != nil {
+			return installed{}, domain.Invalid(name, "must be a whole number, 1 or more")
 		}
-		*field = n
+		*field = &n
 	}
 	return s.install(ctx, r.reply, domain.InstallOrder{ProjectID: r.project.ID, CreatedBy: r.caller.UserID}, ask)
 }
@@ -101,10 +101,18 @@ func (s *Server) rotateInstallToken(ctx context.Context, r request[installAsk]) 
 
 func (s *Server) install(ctx context.Context, reply http.Header, order domain.InstallOrder, ask installAsk) (installed, error) {
 	reply.Set("Cache-Control", "no-store")
-	if ask.ExpiresInSecs < 0 || ask.ExpiresInSecs > int(domain.MaxInstallLife/time.Second) {
-		return installed{}, domain.Invalid("expires_in_secs", "must be 1 to %d", int(domain.MaxInstallLife/time.Second))
+	if n := ask.ExpiresInSecs; n != nil {
+		if *n < 1 || *n > int(domain.MaxInstallLife/time.Second) {
+			return installed{}, domain.Invalid("expires_in_secs", "must be 1 to %d", int(domain.MaxInstallLife/time.Second))
+		}
+		order.Life = time.Duration(*n) * time.Second
 	}
-	order.Life, order.Uses = time.Duration(ask.ExpiresInSecs)*time.Second, ask.Uses
+	if n := ask.Uses; n != nil {
+		if *n < 1 || *n > domain.MaxInstallUses { // none is never meant to be any number
+			return installed{}, domain.Invalid("uses", "must be 1 to %d; leave it out for any number of machines", domain.MaxInstallUses)
+		}
+		order.Uses = *n
+	}
 	command, err := s.AgentHub.Install(ctx, order)
 	return installed{err == nil, command}, err
 }

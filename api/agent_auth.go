@@ -25,9 +25,9 @@ type AgentHub interface {
 	// Output appends what a command has written to its log, and says how much that has. line is
 	// a line of a plain agent; nil for none.
 	Output(ctx context.Context, agent domain.Agent, out agentwire.Output, line []byte) (agentwire.OutputTaken, error)
-	// Result ends a command; once it returns the agent may forget it. stdout and stderr are
-	// those of a plain agent; nil for none.
-	Result(ctx context.Context, agent domain.Agent, r agentwire.Result, stdout, stderr []byte) error
+	// Result ends a command; once it returns the agent may forget it. What a plain agent posts
+	// whole stands in heads and tails.
+	Result(ctx context.Context, agent domain.Agent, r agentwire.Result) error
 	// Forget ends the connection of an agent that was removed.
 	Forget(agentID string)
 

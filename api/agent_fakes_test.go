@@ -22,7 +22,6 @@ type fakeAgents struct {
 	outputs []agentwire.Output
 	lines   [][]byte
 	results []agentwire.Result
-	wholes  [][]byte // stdout and stderr of plain agents
 	orders  []domain.InstallOrder
 	binary  domain.AgentBinary
 	public  bool
@@ -123,10 +122,10 @@ func (f *fakeAgents) Output(_ context.Context, _ domain.Agent, out agentwire.Out
 	return agentwire.OutputTaken{OK: true, Stdout: 5}, f.own(out.RequestID)
 }
 
-func (f *fakeAgents) Result(_ context.Context, _ domain.Agent, r agentwire.Result, stdout, stderr []byte) error {
+func (f *fakeAgents) Result(_ context.Context, _ domain.Agent, r agentwire.Result) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.results, f.wholes = append(f.results, r), append(f.wholes, stdout, stderr)
+	f.results = append(f.results, r)
 	return f.own(r.RequestID)
 }
 

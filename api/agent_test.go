@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,6 +40,7 @@ func TestInstallCommand(t *testing.T) {
 	f.expect(t, "rotate", "POST", "/projects/p1/agents/rotate-install-token", "")
 	f.expect(t, "rotate_once", "POST", "/projects/p1/agents/rotate-install-token", `{"uses":2,"expires_in_secs":60}`)
 	f.expect(t, "install_command_bad", "GET", "/projects/p1/agents/install-command?uses=many", "")
+	f.expect(t, "rotate_none", "POST", "/projects/p1/agents/rotate-install-token", `{"uses":0}`)
 	f.expect(t, "rotate_bad", "POST", "/projects/p1/agents/rotate-install-token", `{"expires_in_secs":99999999}`)
 	var got []string
 	for _, o := range f.agents.orders {
@@ -48,7 +50,7 @@ func TestInstallCommand(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ordered (-want +got):\n%s", diff)
 	}
-	if n := len(f.people.entriesNow()); n != 6 { // who made a token is noted, also by a GET
+	if n := len(f.people.entriesNow()); n != 7 { // who made a token is noted, also by a GET
 		t.Errorf("%d entries in the audit", n)
 	}
 	f.agents.public = false
@@ -148,8 +150,8 @@ func TestAgentPosts(t *testing.T) {
 	if line := f.agents.lines[1]; line == nil || len(line) != 0 || f.agents.lines[0] != nil {
 		t.Errorf("the lines are %q", f.agents.lines)
 	}
-	if f.agents.wholes[0] != nil || f.agents.wholes[2] == nil {
-		t.Errorf("the outputs are %q", f.agents.wholes)
+	if got := f.agents.results[0]; string(got.StdoutHead) != "hi" || got.StdoutBytes != 2 {
+		t.Errorf("the result is %+v", got)
 	}
 }
 
@@ -173,24 +175,65 @@ func TestAgentBytesAreKept(t *testing.T) {
 		}
 		resp.Body.Close()
 		f.agents.mu.Lock()
-		got := f.agents.wholes[len(f.agents.wholes)-2]
+		got := f.agents.results[len(f.agents.results)-1]
 		f.agents.mu.Unlock()
-		if resp.StatusCode != 200 || string(got) != want {
-			t.Errorf("%s: %q arrives as %q, want %q", resp.Status, sent, got, want)
+		if resp.StatusCode != 200 || string(got.StdoutHead) != want || got.StdoutBytes != int64(len(want)) {
+			t.Errorf("%s: %q arrives as %q of %d bytes, want %q", resp.Status, sent, got.StdoutHead, got.StdoutBytes, want)
 		}
 	}
 	f.expect(t, "agent_result_number", "POST", "/agent/results", `{"request_id":"c1","stdout":5}`, asAgent)
 }
 
-// Results may be large, but not larger than the wire says.
+// The results of plain agents may be of any length that a machine still sends in one piece: no
+// more of them is held than what is kept.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
 	f := start(t)
-	body := `{"request_id":"c1","exit_code":0,"stderr":"","stdout":"` + strings.Repeat("x", 7<<20) + `"}`
-	if resp, text := f.call(t, "POST", "/agent/results", body, asAgent); resp.StatusCode != 200 || len(f.agents.wholes[0]) != 7<<20 {
-		t.Errorf("%s %s", resp.Status, text)
+	const middle = 20 << 20
+	out := strings.Repeat("h", agentwire.HeadBytes) + strings.Repeat(`\n`, middle) + strings.Repeat("t", agentwire.TailBytes-1) + `\u00e9`
+	body := `{"stderr":"short","request_id":"c1","stdout":"` + out + `","exit_code":3}`
+	if resp, text := f.call(t, "POST", "/agent/results", body, asAgent); resp.StatusCode != 200 {
+		t.Fatalf("%s %s", resp.Status, text)
 	}
-	if resp, _ := f.call(t, "POST", "/agent/results", body+strings.Repeat(" ", 2<<20), asAgent); resp.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("9 MiB: %s", resp.Status)
+	got := f.agents.results[0]
+	if got.RequestID != "c1" || got.ExitCode == nil || *got.ExitCode != 3 || string(got.StderrHead) != "short" {
+		t.Errorf("the result is of %s, code %v, stderr %q", got.RequestID, got.ExitCode, got.StderrHead)
+	}
+	if got.StdoutBytes != agentwire.HeadBytes+middle+agentwire.TailBytes+1 || string(got.StdoutHead) != strings.Repeat("h", agentwire.HeadBytes) ||
+		string(got.StdoutTail) != strings.Repeat("t", agentwire.TailBytes-2)+"é" {
+		t.Errorf("of stdout %d bytes came, of which %d and %d are kept", got.StdoutBytes, len(got.StdoutHead), len(got.StdoutTail))
+	}
+	body = `{"request_id":"c1","exit_code":0,"error":"` + strings.Repeat("x", 9<<20) + `"}`
+	if resp, text := f.call(t, "POST", "/agent/results", body, asAgent); resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("a reason of 9 MiB: %s %s", resp.Status, text)
+	}
+}
+
+// What is wrong with a post is said of the field that it is in.
+func TestAgentPostFaults(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	for _, c := range []struct{ path, body, want string }{
+		{"/agent/results", `{"request_id":5}`, "request_id: must be a string, not a number"},
+		{"/agent/results", `{"request_id":"c1","exit_code":1.5}`, "exit_code: must be a whole number, not 1.5"},
+		{"/agent/results", `{"request_id":"c1","exit_code":"1"}`, "exit_code: must be a whole number, not a string"},
+		{"/agent/results", `{"request_id":"c1","stdout":{"stdout":"x"}}`, "stdout: must be a string, not an object"},
+		{"/agent/results", `{"request_id":"c1","stdout":"a` + "\n" + `b"}`, "stdout: holds a control character that is not escaped"},
+		{"/agent/results", `{"request_id":"c1","stderr":"a\x"}`, "stderr: holds an escape that JSON has not"},
+		{"/agent/results", `{"request_id":"c1","stderr":"a\u12"}`, "stderr: holds an escape that JSON has not"},
+		{"/agent/results", `{"request_id":"c1","stdout":"abc`, "the body did not arrive whole"},
+		{"/agent/results", `{"request_id":"c1","stdout":"abc\`, "the body did not arrive whole"},
+		{"/agent/results", `{"request_id":"c1","stdout":"abc"`, "the body is not valid JSON: "},
+		{"/agent/results", `{"request_id":"c1","stdout":"abc"} x`, "the body is not valid JSON: "},
+		{"/agent/results", `["stdout":"abc"]`, "the body must be a JSON object"},
+		{"/agent/results", `{"request_id":"c1","outcome":"exited","stdout_head":"aGk=","stdout_tail":"a"}`, "stdout_tail: must be base64"},
+		{"/agent/output", `{"request_id":"c1","chunks":[{"stream":"stdout","data":"aGk="},{"stream":"stdout","data":"@"}]}`, "chunks.data: must be base64"},
+		{"/agent/output", `{"request_id":"c1","stream":"stdout","line":5}`, "line: must be a string"},
+	} {
+		resp, text := f.call(t, "POST", c.path, c.body, asAgent)
+		var got struct{ Error string }
+		if err := json.Unmarshal([]byte(text), &got); err != nil || resp.StatusCode != http.StatusBadRequest || !strings.HasPrefix(got.Error, c.want) {
+			t.Errorf("%s %s: %s %s, want %s", c.path, c.body, resp.Status, text, c.want)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // Bodies of agents, in bytes.
 const (
 	outputLimit int64 = 1 << 20 // agentwire.MaxChunks in base64, with what stands around them
-	resultLimit int64 = agentwire.MaxResult
+	resultLimit int64 = agentwire.MaxPlain
 	// largeBody is from where on results are read a few at a time.
 	largeBody = 256 << 10
 	// largeBodies is how many: each takes several times its size while it is read.
@@ -93,27 +93,6 @@ func (s *Server) agentOutput(ctx context.Context, r request[outputPost]) (agentw
 	return s.AgentHub.Output(ctx, r.agent, r.body.Output, line)
 }
 
-// resultPost is the body of POST /agent/results.
-type resultPost struct {
-	agentwire.Result
-	Stdout *agentText `json:"stdout"`
-	Stderr *agentText `json:"stderr"`
-}
-
-func (*resultPost) mayHoldBytes() {}
-
-// agentResult answers POST /agent/results.
-func (s *Server) agentResult(ctx context.Context, r request[resultPost]) (agentwire.ResultTaken, error) {
-	whole := func(text *agentText) []byte {
-		if r.body.Outcome != "" || text == nil {
-			return nil // heads and tails say it
-		}
-		return append([]byte{}, *text...)
-	}
-	err := s.AgentHub.Result(ctx, r.agent, r.body.Result, whole(r.body.Stdout), whole(r.body.Stderr))
-	return agentwire.ResultTaken{OK: err == nil}, err
-}
-
 // fewLarge lets a few large bodies be read at a time; the others wait.
 func (s *Server) fewLarge(next gin.HandlerFunc) gin.HandlerFunc {
 	return func(c *gin.Context) {
@@ -141,7 +120,7 @@ func (t *agentText) UnmarshalJSON(doc []byte) error {
 		return nil
 	}
 	if doc[0] != '"' {
-		return domain.Invalid("", "output must be a string")
+		return domain.Invalid("", "must be a string")
 	}
 	inner := doc[1 : len(doc)-1]
 	out := make([]byte, 0, len(inner))

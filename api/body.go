@@ -4,8 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"reflect"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -68,28 +66,4 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 // the connection closes would see a reset instead of the answer.
 func (b *boundedBody) drain(most int64) {
 	_, _ = io.CopyN(io.Discard, b.whole, most) // whatever the client does, its answer is the same
-}
-
-// isList reports whether the field of a body, as a path of JSON names, is a list: a fault of
-// an element bears the list's name.
-func isList(body reflect.Type, field string) bool {
-	for name := range strings.SplitSeq(field, ".") {
-		for body.Kind() == reflect.Pointer || body.Kind() == reflect.Slice {
-			body = body.Elem()
-		}
-		if body.Kind() != reflect.Struct {
-			return false
-		}
-		found := false
-		for i := range body.NumField() {
-			if tag, _, _ := strings.Cut(body.Field(i).Tag.Get("json"), ","); tag == name {
-				body, found = body.Field(i).Type, true
-				break
-			}
-		}
-		if !found {
-			return false
-		}
-	}
-	return body.Kind() == reflect.Slice
 }

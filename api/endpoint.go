@@ -47,6 +47,9 @@ type optional interface{ mayBeEmpty() }
 // binary is a body whose texts may hold any bytes.
 type binary interface{ mayHoldBytes() }
 
+// streamed is a body that reads itself, as one that is too large to be held.
+type streamed interface{ read(in io.Reader) error }
+
 // raw is an answer that is encoded already.
 type raw struct {
 	status int // 0: the route's
@@ -103,6 +106,9 @@ func decode[Body any](c *gin.Context) (request[Body], error) {
 	if _, bodyless := any(req.body).(none); bodyless {
 		return req, nil
 	}
+	if body, ok := any(&req.body).(streamed); ok {
+		return req, body.read(c.Request.Body)
+	}
 	if err := decodeBody(c.Request.Body, &req.body); err != nil {
 		return req, err
 	}
@@ -117,7 +123,7 @@ func decode[Body any](c *gin.Context) (request[Body], error) {
 func decodeBody(in io.Reader, body any) error {
 	doc, err := io.ReadAll(in)
 	if err != nil {
-		return bodyError(err, body)
+		return bodyError(err, misfit{})
 	}
 	if _, may := body.(binary); !may && !utf8.Valid(doc) { // the parser would put other characters in the place of what it can't read
 		return domain.Invalid("", "the body is not valid UTF-8")
@@ -129,12 +135,17 @@ func decodeBody(in io.Reader, body any) error {
 		return domain.Invalid("", "the body must be a JSON object")
 	}
 	if err := json.Unmarshal(doc, body); err != nil {
-		return bodyError(err, body)
+		var where misfit
+		if found := locate(doc, reflect.TypeOf(body)); found != nil {
+			err, where = found.err, *found
+		}
+		return bodyError(err, where)
 	}
 	return nil
 }
 
-func bodyError(err error, body any) error {
+// bodyError says what is wrong with a body, and where that is.
+func bodyError(err error, where misfit) error {
 	var (
 		tooLarge *http.MaxBytesError
 		badType  *json.UnmarshalTypeError
@@ -143,15 +154,20 @@ func bodyError(err error, body any) error {
 	)
 	switch {
 	case errors.As(err, &fault):
+		if fault.Field == "" && fault.Code == domain.CodeInvalid {
+			fault = domain.Invalid(where.field, "%s", fault.Message)
+		}
 		return fault
 	case errors.As(err, &tooLarge):
 		return tooLargeBody(tooLarge.Limit)
 	case errors.As(err, &badType):
 		each := ""
-		if badType.Type.Kind() != reflect.Slice && isList(reflect.TypeOf(body), badType.Field) {
+		if where.element {
 			each = "each "
 		}
-		return domain.Invalid(badType.Field, "%smust be %s, not %s", each, jsonName(badType.Type), article(badType.Value))
+		return domain.Invalid(path(where.field, badType.Field), "%smust be %s, not %s", each, jsonName(badType.Type), article(badType.Value))
+	case isBase64(err):
+		return domain.Invalid(where.field, "must be base64")
 	case errors.As(err, &syntax):
 		return domain.Invalid("", "the body is not valid JSON: %s at byte %d", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)
 	case errors.Is(err, io.ErrUnexpectedEOF), isTimeout(err):
@@ -185,13 +201,22 @@ func jsonName(t reflect.Type) string {
 		return "a list"
 	case reflect.Struct, reflect.Map:
 		return "an object"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
 	}
-	return "a number"
+	return "a whole number"
 }
 
+// path joins the names of a field and of one inside it.
+func path(outer, inner string) string { return strings.Trim(outer+"."+inner, ".") }
+
 func article(value string) string {
-	kind, _, _ := strings.Cut(value, " ") // "number 5" is "number" with its text
+	kind, text, _ := strings.Cut(value, " ")
 	switch kind {
+	case "number": // with its text where it is not whole, or too large
+		if text != "" {
+			return text
+		}
 	case "array":
 		return "a list"
 	case "object":

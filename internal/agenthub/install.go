@@ -45,10 +45,11 @@ func (h *Hub) Script(projectID string) ([]byte, error) {
 func (h *Hub) address() string { return strings.TrimRight(h.PublicURL, "/") }
 
 // Install makes an install token, and the command that installs the agent with it.
-// not_configured where this server does not know its own address; invalid for a life or a
+// not_configured where this server does not know its own address, even then ending the earlier
+// tokens where that is asked for; invalid for a life or a
 // number of uses that is out of bounds.
 func (h *Hub) Install(ctx context.Context, order domain.InstallOrder) (domain.InstallCommand, error) {
-	if h.PublicURL == "" {
+	if h.PublicURL == "" && !order.Rotate {
 		return domain.InstallCommand{}, domain.Errorf(domain.CodeNotConfigured, errNoAddress)
 	}
 	if order.Life == 0 {
@@ -64,6 +65,9 @@ func (h *Hub) Install(ctx context.Context, order domain.InstallOrder) (domain.In
 		if err := h.Store.RevokeInstallTokens(ctx, order.ProjectID); err != nil {
 			return domain.InstallCommand{}, err
 		}
+	}
+	if h.PublicURL == "" { // a token that has leaked ends all the same
+		return domain.InstallCommand{}, domain.Errorf(domain.CodeNotConfigured, "the install commands of this project have ended, but there is no new one: "+errNoAddress)
 	}
 	text, hash := domain.NewMachineToken(domain.InstallTokenPrefix)
 	token := domain.InstallToken{

@@ -483,6 +483,10 @@ func TestInstallOrder(t *testing.T) {
 	if _, err := nowhere.Install(t.Context(), domain.InstallOrder{}); domain.CodeOf(err) != domain.CodeNotConfigured || !strings.Contains(domain.PublicMessage(err), "public_url") {
 		t.Errorf("without an address: %v", err)
 	}
+	if _, err := nowhere.Install(t.Context(), domain.InstallOrder{ProjectID: "p1", Rotate: true}); domain.CodeOf(err) != domain.CodeNotConfigured ||
+		!strings.HasPrefix(domain.PublicMessage(err), "the install commands of this project have ended") || len(m.installs) != 0 {
+		t.Errorf("rotated without an address: %v, %d tokens", err, len(m.installs))
+	}
 	if _, err := nowhere.Script("p1"); domain.CodeOf(err) != domain.CodeNotFound || !strings.Contains(domain.PublicMessage(err), "public_url") {
 		t.Errorf("without an address the script: %v", err)
 	}

@@ -91,7 +91,7 @@ func checkOutput(out agentwire.Output, line []byte) error {
 	}
 	size := 0
 	for _, chunk := range out.Chunks {
-		if !known(chunk.Stream) || chunk.Offset < 0 {
+		if !known(chunk.Stream) || chunk.Offset < 0 || chunk.Offset > maxBytes {
 			return domain.Invalid("chunks", "each must be of %s or %s, with the bytes before it", agentwire.Stdout, agentwire.Stderr)
 		}
 		size += len(chunk.Data)
@@ -99,7 +99,7 @@ func checkOutput(out agentwire.Output, line []byte) error {
 	if size > agentwire.MaxChunks {
 		return domain.Errorf(domain.CodeTooLarge, "the chunks of one post may have at most %d bytes", agentwire.MaxChunks)
 	}
-	return nil
+	return counted(out.StdoutBytes, out.StderrBytes)
 }
 
 func known(s agentwire.Stream) bool { return s == agentwire.Stdout || s == agentwire.Stderr }

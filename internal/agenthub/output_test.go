@@ -1,8 +1,9 @@
 package agenthub_test
 
 import (
-	"bytes"
 	"context"
+	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -136,7 +137,7 @@ func TestOutputEnds(t *testing.T) {
 	if got := r.post(t, chunk("stdout", agentwire.HeadBytes-4, "123456")); got.Stdout != agentwire.HeadBytes || r.m.text("c1", "stdout") != "1234" {
 		t.Errorf("taken is %+v, of %q", got, r.m.text("c1", "stdout"))
 	}
-	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.Exited}, nil, nil); err != nil {
+	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.Exited}); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.post(t, chunk("stdout", agentwire.HeadBytes, "more")); !got.Over {
@@ -170,7 +171,7 @@ func TestOutputRefused(t *testing.T) {
 	if err := r.Started(t.Context(), other, "c1"); domain.CodeOf(err) != domain.CodeNotFound {
 		t.Errorf("another's start: %v", err)
 	}
-	if err := r.Result(t.Context(), other, agentwire.Result{RequestID: "c1"}, nil, nil); domain.CodeOf(err) != domain.CodeNotFound {
+	if err := r.Result(t.Context(), other, agentwire.Result{RequestID: "c1"}); domain.CodeOf(err) != domain.CodeNotFound {
 		t.Errorf("another's result: %v", err)
 	}
 }
@@ -185,7 +186,7 @@ func TestResult(t *testing.T) {
 		RequestID: "c1", Outcome: agentwire.Exited, ExitCode: &code, Swept: 2,
 		StdoutHead: []byte("begin " + value + " end"), StdoutBytes: int64(len("begin " + value + " end")),
 		StderrHead: []byte("\x00\xff"), StderrBytes: 2,
-	}, nil, nil)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func TestResult(t *testing.T) {
 		t.Errorf("told are %v", got)
 	}
 	for range 2 { // it may come again
-		if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.Canceled}, nil, nil); err != nil {
+		if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.Canceled}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -214,7 +215,7 @@ func TestReasonIsScrubbed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	reason := strings.Repeat("x", 4<<10-10) + value + strings.Repeat("y", 100)
-	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.NotStarted, Error: reason}, nil, nil); err != nil {
+	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.NotStarted, Error: reason}); err != nil {
 		t.Fatal(err)
 	}
 	if c := r.m.command("c1"); c.Status != domain.CommandFailed || strings.Contains(c.Error, value[:4]) || len(c.Error) > 4<<10 {
@@ -228,7 +229,7 @@ func TestResultIsToldFirst(t *testing.T) {
 	r := newRig(t)
 	r.waiters.err = domain.Errorf(domain.CodeUnavailable, "Temporal can't be reached")
 	post := func() error {
-		return r.Result(context.Background(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.Exited}, nil, nil)
+		return r.Result(context.Background(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.Exited})
 	}
 	if err := post(); domain.CodeOf(err) != domain.CodeUnavailable {
 		t.Errorf("while nobody can be told: %v", err)
@@ -248,7 +249,7 @@ func TestLogGrowsMeanwhile(t *testing.T) {
 		t.Errorf("taken is %+v", got)
 	}
 	r.m.races = 2
-	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.TimedOut, StdoutHead: []byte("one two"), StdoutBytes: 7}, nil, nil); err != nil {
+	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.TimedOut, StdoutHead: []byte("one two"), StdoutBytes: 7}); err != nil {
 		t.Fatal(err)
 	}
 	if c := r.m.command("c1"); c.Status != domain.CommandTimedOut || r.m.text("c1", "stdout") != "one two" {
@@ -256,19 +257,25 @@ func TestLogGrowsMeanwhile(t *testing.T) {
 	}
 }
 
-// Plain agents give their output as it is; of a long one the ends are kept.
-func TestPlainResult(t *testing.T) {
+// Numbers that nothing has are refused, and are no fault of this server.
+func TestUncountable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	out := append(bytes.Repeat([]byte("h"), agentwire.HeadBytes), bytes.Repeat([]byte("m"), 500)...)
-	out = append(out, bytes.Repeat([]byte("t"), agentwire.TailBytes)...)
-	code := 0
-	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", ExitCode: &code}, out, []byte{}); err != nil {
-		t.Fatal(err)
+	code := 1 << 40
+	for field, result := range map[string]agentwire.Result{
+		"exit_code": {ExitCode: &code}, "swept": {Swept: 1 << 40}, "stdout_bytes": {StdoutBytes: -1}, "stderr_bytes": {StderrBytes: math.MaxInt64},
+	} {
+		result.RequestID = "c1"
+		var fault *domain.Error
+		if err := r.Result(t.Context(), r.agent, result); !errors.As(err, &fault) || fault.Code != domain.CodeInvalid || fault.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
 	}
-	c := r.m.command("c1")
-	if c.Status != domain.CommandDone || c.Stdout.Cut() != 500 || c.Stdout.Bytes != int64(len(out)) || bytes.Contains(c.Stdout.Tail, []byte("m")) || len(c.Stdout.Tail) != agentwire.TailBytes {
-		t.Errorf("kept are %d and %d of %d bytes", len(c.Stdout.Head), len(c.Stdout.Tail), c.Stdout.Bytes)
+	if _, err := r.Output(t.Context(), r.agent, agentwire.Output{RequestID: "c1", StdoutBytes: math.MaxInt64}, nil); domain.CodeOf(err) != domain.CodeInvalid {
+		t.Errorf("an output: %v", err)
+	}
+	if c := r.m.command("c1"); c.Status.Over() {
+		t.Errorf("the command is %s", c.Status)
 	}
 }
 
@@ -280,7 +287,7 @@ func TestValueAtTheCut(t *testing.T) {
 	head, tail := pad(agentwire.HeadBytes-9)+value[:9], value[9:]+pad(100)
 	err := r.Result(t.Context(), r.agent, agentwire.Result{
 		RequestID: "c1", Outcome: agentwire.Exited, StdoutHead: []byte(head), StdoutTail: []byte(tail), StdoutBytes: int64(len(head)+len(tail)) + 77,
-	}, nil, nil)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package agenthub
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"github.com/harvest-engine/harvest/internal/agentwire"
@@ -22,9 +23,8 @@ var statuses = map[agentwire.Outcome]domain.CommandStatus{
 const maxReason = 4 << 10
 
 // Result ends a command by what its agent says. It is given once it is committed, and whoever
-// waits for the command was told: the agent may then forget it. stdout and stderr are those of
-// a plain agent. not_found where the command is not the agent's.
-func (h *Hub) Result(ctx context.Context, agent domain.Agent, r agentwire.Result, stdout, stderr []byte) error {
+// waits for the command was told: the agent may then forget it. not_found where the command is not the agent's.
+func (h *Hub) Result(ctx context.Context, agent domain.Agent, r agentwire.Result) error {
 	status, ok := statuses[r.Outcome]
 	switch {
 	case r.RequestID == "":
@@ -32,12 +32,41 @@ func (h *Hub) Result(ctx context.Context, agent domain.Agent, r agentwire.Result
 	case !ok:
 		return domain.Invalid("outcome", "%q is no outcome that this server knows; install harvest-agent of this server", domain.Visible(string(r.Outcome)))
 	}
+	if err := countable(r); err != nil {
+		return err
+	}
 	end := domain.CommandEnd{
 		CommandID: r.RequestID, Status: status, ExitCode: r.ExitCode, Error: r.Error, Swept: max(0, r.Swept),
-		Stdout: outputOf(r.StdoutHead, r.StdoutTail, r.StdoutBytes, stdout),
-		Stderr: outputOf(r.StderrHead, r.StderrTail, r.StderrBytes, stderr),
+		Stdout: outputOf(r.StdoutHead, r.StdoutTail, r.StdoutBytes),
+		Stderr: outputOf(r.StderrHead, r.StderrTail, r.StderrBytes),
 	}
 	return h.finish(ctx, agent.ID, end)
+}
+
+// maxBytes bounds what an agent counts of an output: more than any command writes, and so little
+// that sums of it are numbers as well.
+const maxBytes = 1 << 53
+
+// countable refuses numbers that nothing has.
+func countable(r agentwire.Result) error {
+	if r.ExitCode != nil && (*r.ExitCode < math.MinInt32 || *r.ExitCode > math.MaxInt32) {
+		return domain.Invalid("exit_code", "%d is no exit code", *r.ExitCode)
+	}
+	if r.Swept > math.MaxInt32 {
+		return domain.Invalid("swept", "%d is no number of processes", r.Swept)
+	}
+	return counted(r.StdoutBytes, r.StderrBytes)
+}
+
+// counted refuses numbers of bytes that no output has.
+func counted(stdout, stderr int64) error {
+	switch {
+	case stdout < 0 || stdout > maxBytes:
+		return domain.Invalid("stdout_bytes", "must be 0 to %d", int64(maxBytes))
+	case stderr < 0 || stderr > maxBytes:
+		return domain.Invalid("stderr_bytes", "must be 0 to %d", int64(maxBytes))
+	}
+	return nil
 }
 
 // finish scrubs how a command ended, commits it, and tells whoever waits.
@@ -71,14 +100,8 @@ func (h *Hub) commit(ctx context.Context, agentID string, end domain.CommandEnd)
 	return err
 }
 
-// outputOf gives an output as it is kept: head and tail as they came, or cut out of the whole.
-func outputOf(head, tail []byte, written int64, whole []byte) domain.CommandOutput {
-	if whole != nil {
-		head = whole[:min(len(whole), agentwire.HeadBytes)]
-		tail = whole[len(head):]
-		tail = tail[max(0, len(tail)-agentwire.TailBytes):]
-		written = int64(len(whole))
-	}
+// outputOf gives an output as it is kept.
+func outputOf(head, tail []byte, written int64) domain.CommandOutput {
 	head, tail = head[:min(len(head), agentwire.HeadBytes)], tail[max(0, len(tail)-agentwire.TailBytes):]
 	return domain.CommandOutput{Head: head, Tail: tail, Bytes: max(written, int64(len(head)+len(tail)))}
 }

@@ -44,7 +44,8 @@ const (
 	HeadBytes   = 1 << 20          // of each stream, kept from its beginning
 	TailBytes   = 1 << 20          // of each stream, kept from its end, behind the cut
 	MaxChunks   = 256 << 10        // bytes of output in one POST /agent/output, decoded
-	MaxResult   = 8 << 20          // bytes of the body of POST /agent/results
+	MaxResult   = 8 << 20          // bytes of the body of POST /agent/results, without stdout and stderr of plain agents
+	MaxPlain    = 256 << 20        // bytes of that body with these, of which beginning and end are kept
 	MaxFrame    = 64 << 10         // bytes of a frame of a console or a tunnel
 	ClaimWithin = 15 * time.Second // for the agent to claim a session that it was told to open
 )
