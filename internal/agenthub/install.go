@@ -81,9 +81,10 @@ func (h *Hub) Install(ctx context.Context, order domain.InstallOrder) (domain.In
 		return domain.InstallCommand{}, err
 	}
 	script := quote(h.address() + "/agents/" + order.ProjectID + "/install.sh")
+	// Both say why nothing came: what the shell behind them gets is empty then, and that is no error to it.
 	run := " | sudo " + TokenVariable + "=" + text + " bash"
 	return domain.InstallCommand{
-		Command: "curl -fsSL " + script + run, Wget: "wget -qO- " + script + run,
+		Command: "curl -fsSL " + script + run, Wget: "wget -nv -O- " + script + run,
 		Uninstall: "curl -fsSL " + script + " | sudo bash -s -- --uninstall",
 		ExpiresAt: token.ExpiresAt, Uses: token.UsesLeft,
 	}, nil

@@ -55,7 +55,8 @@ fetch() {
 	if have curl; then
 		curl -fsSL --retry 3 --connect-timeout 20 -o "$2" "$1"
 	elif have wget; then
-		wget -q -O "$2" "$1"
+		# Its quiet way says nothing of a failure either.
+		wget -nv -O "$2" "$1" 2>"$scratch/said" || { cat "$scratch/said" >&2; return 1; }
 	else
 		die "neither curl nor wget is installed; install one of them and run this again"
 	fi
@@ -158,15 +159,18 @@ stop_all() {
 	done
 }
 
+# What can't be removed does not keep the rest.
 uninstall() {
+	local kept=
 	if has_systemd; then
 		systemctl disable --now harvest-agent.service >/dev/null 2>&1 || true
 	fi
 	stop_agent
 	stop_all
-	rm -f "$unit" "$binary" "$log"
-	rm -rf "$folder" "$state"
+	rm -f "$unit" "$binary" "$log" || kept=yes
+	rm -rf "$folder" "$state" || kept=yes
 	if has_systemd; then systemctl daemon-reload || true; fi
+	[ -z "$kept" ] || die "the agent is stopped, but not all of it could be removed: see above, and remove the rest by hand"
 	say "removed; take the machine out of its project too, where it is still listed"
 }
 
@@ -186,34 +190,49 @@ download() {
 	got=$(checksum "$scratch/harvest-agent")
 	[ "$got" = "$want" ] ||
 		die "the download is not what the server announced (SHA-256 $got, not $want); nothing was installed. Run this again"
-	mkdir -p "$(dirname "$binary")"
-	cp "$scratch/harvest-agent" "$binary.new"
-	chmod 0755 "$binary.new"
-	mv -f "$binary.new" "$binary"
+	put "$binary" 0755 <"$scratch/harvest-agent" || die "the agent can't be stored as $binary; nothing was installed"
 }
 
-# configure TOKEN keeps the permanent token of a machine that has joined this server.
-configure() {
-	local known
+# put FILE MODE makes a file of its input, whole or not at all.
+put() {
+	(umask 022 && mkdir -p "$(dirname "$1")") && { cat >"$1.new"; } && chmod "$2" "$1.new" && mv -f "$1.new" "$1"
+}
+
+# keeps_token: whether this machine has joined this server, and is known there. A permanent token
+# without the id of the machine beside it was copied from another one, and is good there alone.
+keeps_token() {
+	local known place
 	known=$(setting agent_token)
-	if [ "$(setting server_url)" = "$server" ] && [ "${known#hva_}" != "$known" ] && joined "$known"; then
+	[ "$(setting server_url)" = "$server" ] && [ "${known#hva_}" != "$known" ] || return 1
+	place=$(setting state_dir)
+	[ -s "${place:-$state}/machine" ] && joined "$known"
+}
+
+# configure TOKEN keeps the permanent token of a machine that has joined this server, and what
+# else people have set.
+configure() {
+	local kept= place
+	if keeps_token; then
 		chmod 0600 "$config"
 		return 0
 	fi
-	mkdir -p "$folder" "$state"
+	place=$(setting state_dir)
+	place=${place:-${prefix:+$state}}
+	mkdir -p "$folder" "${place:-$state}" || die "the agent's folders can't be made: $folder and ${place:-$state}"
+	if [ -f "$config" ]; then
+		kept=$(grep -Ev '^[[:space:]]*(server_url|agent_token|state_dir)[[:space:]]*=' "$config" || true)
+	fi
 	{
 		printf 'server_url = "%s"\n' "$server"
 		printf 'agent_token = "%s"\n' "$1"
-		if [ -n "$prefix" ]; then printf 'state_dir = "%s"\n' "$state"; fi
-	} >"$config.new"
-	chmod 0600 "$config.new"
-	mv -f "$config.new" "$config"
+		if [ -n "$place" ]; then printf 'state_dir = "%s"\n' "$place"; fi
+		if [ -n "$kept" ]; then printf '%s\n' "$kept"; fi
+	} | put "$config" 0600 || die "the agent's configuration can't be stored as $config"
 }
 
 # Restarts end the agent alone (KillMode): commands and their shims live on.
 start_systemd() {
-	mkdir -p "$(dirname "$unit")"
-	cat >"$unit" <<EOF
+	put "$unit" 0644 <<EOF || die "the agent's unit can't be stored as $unit"
 [Unit]
 Description=Harvest agent
 After=network-online.target
@@ -230,9 +249,8 @@ TasksMax=infinity
 [Install]
 WantedBy=multi-user.target
 EOF
-	chmod 0644 "$unit"
 	systemctl daemon-reload
-	systemctl enable harvest-agent.service >/dev/null 2>&1
+	systemctl enable --quiet harvest-agent.service
 	systemctl restart harvest-agent.service
 	say "installed; systemd runs it as harvest-agent.service"
 }
@@ -277,7 +295,7 @@ await_join() {
 }
 
 install_agent() {
-	local size=0 since
+	local size=0 since name
 	[ -n "$1" ] || no_token
 	case $1 in
 	*[!A-Za-z0-9_]*) die "that is no install token" ;;
@@ -293,6 +311,8 @@ install_agent() {
 	since=$(date +%s)
 	if has_systemd; then start_systemd; else start_alone; fi
 	await_join "$size" "$since"
+	name=$(setting hostname)
+	say "this machine is in the project as ${name:-$(uname -n)}"
 }
 
 main() {

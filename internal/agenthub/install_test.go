@@ -295,7 +295,7 @@ func TestInstallWithSystemd(t *testing.T) {
 			t.Errorf("the unit lacks %s:\n%s", line, unit)
 		}
 	}
-	round := "stop harvest-agent.service\ndaemon-reload\nenable harvest-agent.service\nrestart harvest-agent.service\n"
+	round := "stop harvest-agent.service\ndaemon-reload\nenable --quiet harvest-agent.service\nrestart harvest-agent.service\n"
 	if got := s.read(t, "calls"); got != round+round {
 		t.Errorf("systemctl was called so:\n%s", got)
 	}
@@ -396,6 +396,56 @@ func TestUpdateFails(t *testing.T) {
 	}
 }
 
+// A configuration that was copied from another machine, without the id of that, is no reason to
+// believe that this one has joined; what people have set in it stays.
+func TestInstallOverACopy(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.knows.Store(true)
+	theirs := fmt.Sprintf("server_url = %q\nagent_token = %q\nhostname = \"web\"\n", s.server.URL, "hva_permanent")
+	write(t, s.in("etc/harvest-agent/config.toml"), theirs, 0o600)
+	out, code := s.run(t, nil, "--token", goodToken)
+	if code != 0 || !strings.Contains(out, "this machine is in the project as web") {
+		t.Fatalf("%d: %s", code, out)
+	}
+	want := fmt.Sprintf("server_url = %q\nagent_token = %q\nstate_dir = %q\nhostname = \"web\"\n", s.server.URL, "hva_joined", s.in("var/lib/harvest-agent"))
+	if got := s.read(t, "etc/harvest-agent/config.toml"); got != want {
+		t.Errorf("the configuration is %q, want %q", got, want)
+	}
+}
+
+// What can't be removed is said, and keeps nothing else.
+func TestUninstallGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	if out, code := s.run(t, nil, "--token", goodToken); code != 0 {
+		t.Fatalf("%d: %s", code, out)
+	}
+	remove := filepath.Join(s.path, "rm")
+	if err := os.Remove(remove); err != nil {
+		t.Fatal(err)
+	}
+	write(t, remove, "#!/bin/sh\n/bin/rm \"$@\"\ncase $* in *local/bin*) echo busy >&2; exit 1 ;; esac\n", 0o755)
+	if out, code := s.run(t, nil, "--uninstall"); code == 0 || !strings.Contains(out, "busy") || !strings.Contains(out, "by hand") {
+		t.Errorf("%d: %s", code, out)
+	}
+	s.isClean(t, nil)
+}
+
+// What can't be written is said.
+func TestInstallCantWrite(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"usr/local/bin/harvest-agent", "etc/harvest-agent/config.toml"} {
+		s := newSite(t)
+		if err := os.MkdirAll(s.in(path+".new"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if out, code := s.run(t, nil, "--token", goodToken); code == 0 || !strings.Contains(out, "can't be stored as "+s.in(path)) {
+			t.Errorf("%d: %s", code, out)
+		}
+	}
+}
+
 // A token that the server does not take is said by the script, and not in the agent's log alone;
 // a new command mends it, and what the log held before does not count.
 func TestInstallDoesNotJoin(t *testing.T) {
@@ -456,7 +506,7 @@ func TestInstallOrder(t *testing.T) {
 	}
 	pattern := regexp.MustCompile(`^curl -fsSL https://harvest.example.com/sub/agents/p1/install.sh \| sudo HARVEST_INSTALL_TOKEN=(hvi_[a-z2-7]{32}) bash$`)
 	found := pattern.FindStringSubmatch(first.Command)
-	if found == nil || !strings.HasPrefix(first.Wget, "wget -qO- https://harvest.example.com/sub/agents/p1/install.sh |") || first.Uses != nil {
+	if found == nil || !strings.HasPrefix(first.Wget, "wget -nv -O- https://harvest.example.com/sub/agents/p1/install.sh |") || first.Uses != nil {
 		t.Fatalf("the command is %+v", first)
 	}
 	kept := m.installs[string(domain.MachineTokenHash(found[1]))]
