@@ -32,8 +32,11 @@ type ProvisionStore interface {
 	Provision(ctx context.Context, id string) (domain.Provision, error)
 	// NotePhase records the phase, once; canceled where the provision is to stop, or has ended.
 	NotePhase(ctx context.Context, id string, phase domain.ProvisionPhase) error
-	// NoteTry records that the installation will be tried again, likewise.
-	NoteTry(ctx context.Context, id string, try, tries int) error
+	// NoteTry records that the installation failed by what message says, and will be tried again,
+	// likewise.
+	NoteTry(ctx context.Context, id string, try, tries int, message string) error
+	// NoteProvision tells what goes on in a phase, once as long as it stays the same.
+	NoteProvision(ctx context.Context, id string, note domain.ProvisionNote) error
 	// ProvisionToken gives the install token of the provision, and keeps text as such where it
 	// has none.
 	ProvisionToken(ctx context.Context, id, text string, hash []byte, life time.Duration) (string, error)
@@ -48,7 +51,8 @@ type ProvisionStore interface {
 // Containers does what there is to do on an LXD server. All of it may be repeated.
 type Containers interface {
 	EnsureNetwork(ctx context.Context, projectID string) error
-	Create(ctx context.Context, order domain.ContainerOrder) error
+	// Create makes a container. It tells how far that is, where that takes long.
+	Create(ctx context.Context, order domain.ContainerOrder, tell func(how string)) error
 	Start(ctx context.Context, name string) error
 	AwaitRunning(ctx context.Context, name string) error
 	RunScript(ctx context.Context, name, script string, env map[string]string) error
@@ -117,6 +121,8 @@ func (a *Provision) Create(ctx context.Context, in workflows.ProvisionStep) (str
 		}
 		return a.Containers.Create(ctx, domain.ContainerOrder{
 			Container: domain.Container{Name: in.Instance, ProjectID: in.ProjectID, Provision: in.ProvisionID}, Flavor: flavor,
+		}, func(how string) {
+			a.note(ctx, in.ProvisionID, domain.ProvisionNote{Phase: domain.PhaseCreate, Message: how})
 		})
 	})
 }
@@ -148,7 +154,7 @@ func (a *Provision) Install(ctx context.Context, in workflows.ProvisionStep) (st
 
 // Retry tells that the installation failed and will be tried again.
 func (a *Provision) Retry(ctx context.Context, in workflows.ProvisionStep) (struct{}, error) {
-	return struct{}{}, a.Store.NoteTry(ctx, in.ProvisionID, in.Try, in.Tries)
+	return struct{}{}, a.Store.NoteTry(ctx, in.ProvisionID, in.Try, in.Tries, in.Failure)
 }
 
 // Remove removes the container with the agents that joined from it. It goes on until that is
@@ -158,8 +164,13 @@ func (a *Provision) Remove(ctx context.Context, in workflows.ProvisionInput) (st
 	if a.Containers == nil {
 		return struct{}{}, errNoLXD
 	}
+	if activity.GetInfo(ctx).Attempt == 1 {
+		a.note(ctx, in.ProvisionID, domain.ProvisionNote{Phase: domain.PhaseRemoving, Message: "what was made of it is being removed"})
+	}
 	if err := a.Containers.Remove(ctx, in.Instance); err != nil {
-		return struct{}{}, domain.Errorf(domain.CodeUnavailable, "%s", a.told(ctx, in, err))
+		text := a.told(ctx, in, err)
+		a.note(ctx, in.ProvisionID, domain.ProvisionNote{Phase: domain.PhaseRemoving, Message: text, Waiting: true})
+		return struct{}{}, domain.Errorf(domain.CodeUnavailable, "%s", text)
 	}
 	agents, err := a.Store.InstanceAgents(ctx, in.ProjectID, in.Instance)
 	if err != nil {
@@ -216,7 +227,18 @@ func (a *Provision) step(ctx context.Context, in workflows.ProvisionStep, phase 
 	if code == domain.CodeNotFound { // of LXD's: to who asked for a container it is no missing page
 		code = domain.CodeUpstream
 	}
-	return struct{}{}, domain.Errorf(code, "%s", a.told(ctx, in.ProvisionInput, err))
+	text := a.told(ctx, in.ProvisionInput, err)
+	if code == domain.CodeUnavailable { // it is waited for
+		a.note(ctx, in.ProvisionID, domain.ProvisionNote{Phase: phase, Message: text, Waiting: true})
+	}
+	return struct{}{}, domain.Errorf(code, "%s", text)
+}
+
+// note tells what goes on in a phase. Nothing fails because that is not told.
+func (a *Provision) note(ctx context.Context, id string, note domain.ProvisionNote) {
+	if err := a.Store.NoteProvision(ctx, id, note); err != nil && ctx.Err() == nil {
+		activity.GetLogger(ctx).Warn("provision_note_lost", "provision_id", id, "error", err)
+	}
 }
 
 // told gives the whole of an error without secrets: those of the project, and the token.

@@ -93,7 +93,8 @@ type provisionInfo struct {
 	Flavor      string                 `json:"flavor"`
 	Instance    string                 `json:"instance"`
 	Status      domain.ProvisionStatus `json:"status"`
-	Phase       domain.ProvisionPhase  `json:"phase"` // "" before the first
+	Phase       domain.ProvisionPhase  `json:"phase"`          // "" before the first
+	Note        string                 `json:"note,omitempty"` // what goes on in it
 	Error       string                 `json:"error,omitempty"`
 	CreatedAt   time.Time              `json:"created_at"`
 	EndedAt     *time.Time             `json:"ended_at"`
@@ -102,7 +103,7 @@ type provisionInfo struct {
 func provisionOf(p domain.Provision) provisionInfo {
 	return provisionInfo{
 		ID: p.ID, Name: p.Name, Description: p.Description, Flavor: p.Flavor, Instance: p.Instance,
-		Status: p.Status, Phase: p.Phase, Error: p.Error, CreatedAt: p.CreatedAt, EndedAt: p.EndedAt,
+		Status: p.Status, Phase: p.Phase, Note: p.Note, Error: p.Error, CreatedAt: p.CreatedAt, EndedAt: p.EndedAt,
 	}
 }
 

@@ -31,8 +31,9 @@ type ProvisionInput struct {
 // ProvisionStep is the input of a phase.
 type ProvisionStep struct {
 	ProvisionInput
-	Try   int `json:"try,omitempty"` // of the installation, from 1
-	Tries int `json:"tries,omitempty"`
+	Try     int    `json:"try,omitempty"` // of the installation, from 1
+	Tries   int    `json:"tries,omitempty"`
+	Failure string `json:"failure,omitempty"` // by what the try before it failed, for people
 }
 
 // BeginProvisionResult says whether to go on.
@@ -159,11 +160,12 @@ func (p *provisioning) install(ctx workflow.Context) error {
 		workflow.SetCurrentDetails(ctx, "Phase "+string(domain.PhaseInstall)+" of the container "+p.in.Instance+".")
 		step := containerStep(ctx, installLimit, 30, "install the agent")
 		_, err := InstallAgent.Execute(step, ProvisionStep{ProvisionInput: p.in}).Result(step)
-		if code, _ := failureReason(err); err == nil || try == installTries || code == domain.CodeCanceled {
+		code, reason := failureReason(err)
+		if err == nil || try == installTries || code == domain.CodeCanceled {
 			return err
 		}
 		note := storeStep(ctx, "try again")
-		if _, err := RetryInstall.ExecuteLocal(note, ProvisionStep{p.in, try + 1, installTries}).Result(note); err != nil {
+		if _, err := RetryInstall.ExecuteLocal(note, ProvisionStep{p.in, try + 1, installTries, reason}).Result(note); err != nil {
 			return err
 		}
 		if err := workflow.Sleep(ctx, installPause); err != nil {

@@ -72,12 +72,13 @@ func TestContainers(t *testing.T) {
 	m, ada := newMachines(t)
 	m.answer("GET /projects/p1/agents/flavors", `[{"id":"tiny","label":"Tiny","cpu":1,"memory_mib":512}]`)
 	m.makes(`{"type":"phase_start","phase":"ensure_network"}`, `{"type":"phase_start","phase":"install_agent"}`,
-		`{"type":"install_retry","attempt":2,"attempts":4}`, `{"type":"done","instance":"builder-1a2b"}`)
+		`{"type":"phase_note","phase":"install_agent","message":"LXD is away\u001b[2J","waiting":true}`,
+		`{"type":"install_retry","attempt":2,"attempts":4,"message":"exit code 1:\nwget: bad address"}`, `{"type":"done","instance":"builder-1a2b"}`)
 	m.answer("POST /projects/p1/agents/a2/stop", `{"ok":true}`)
 	m.answer("POST "+ofWeb1+"/start", `400 invalid_request: web1 is no container that Harvest made`)
 	ada.says(exitOK, "", []string{"tiny", "0.5 GiB"}, in("agents", "flavors")...)
 	ada.says(exitUsage, "", []string{"--flavor", "harvest agents flavors"}, in("agents", "create", "builder")...)
-	ada.says(exitOK, "", []string{"preparing the network", "trying again to install the agent, 2 of 4", "installing the agent", "builder is made as builder-1a2b"}, in("agents", "create", "builder", "--flavor", "tiny")...)
+	ada.says(exitOK, "", []string{"preparing the network", "~ LXD is away[2J; it is tried again", "trying again to install the agent, 2 of 4: exit code 1: wget: bad address", "installing the agent", "builder is made as builder-1a2b"}, in("agents", "create", "builder", "--flavor", "tiny")...)
 	m.wants(t, `POST /projects/p1/agents/lxd {"name":"builder","flavor":"tiny"}`)
 	ada.says(exitOK, "", []string{`"type":"install_retry"`, `"event_id":"1"`}, in("agents", "create", "builder", "--flavor", "tiny", "--json")...)
 	ada.says(exitOK, "", []string{"the container of box is stopped"}, "agents", "stop", "box")
@@ -87,8 +88,8 @@ func TestContainers(t *testing.T) {
 func TestAContainerThatCanNotBeMade(t *testing.T) {
 	t.Parallel()
 	m, ada := newMachines(t)
-	m.makes(`{"type":"phase_start","phase":"create_container"}`, `{"type":"error","phase":"create_container","message":"no space left\u001b[2J"}`)
-	if out := ada.says(exitFailed, "", []string{"builder was not made", "while creating the container", "no space left"}, in("agents", "create", "builder", "--flavor", "tiny")...); strings.Contains(out, "\x1b") {
+	m.makes(`{"type":"phase_start","phase":"create_container"}`, `{"type":"phase_note","phase":"removing","message":"what was made of it is being removed"}`, `{"type":"error","phase":"create_container","message":"no space left\u001b[2J"}`)
+	if out := ada.says(exitFailed, "", []string{"~ what was made of it is being removed", "builder was not made", "while creating the container", "no space left"}, in("agents", "create", "builder", "--flavor", "tiny")...); strings.Contains(out, "\x1b") {
 		t.Errorf("%q", out)
 	}
 }

@@ -48,6 +48,7 @@ type yard struct {
 	*site
 	lxd     *lxdtest.Server
 	project domain.Project
+	notes   []string // of the provision that was over last
 }
 
 func newYard(t *testing.T) *yard {
@@ -99,10 +100,16 @@ func (y *yard) over(id string) (p domain.Provision, told []string) {
 		}
 		var fields struct {
 			Phase   string
+			Message string
 			Attempt int
+			Waiting bool
 		}
 		if err := json.Unmarshal(e.Payload, &fields); err != nil {
 			y.t.Fatal(err)
+		}
+		if e.Type == domain.EventPhaseNote {
+			y.notes = append(y.notes, fmt.Sprint(fields.Phase, " ", fields.Waiting, " ", fields.Message))
+			continue
 		}
 		text := strings.TrimSpace(string(e.Type) + " " + fields.Phase)
 		if fields.Attempt > 0 {
@@ -270,6 +277,9 @@ func TestProvisionFailsAtAnyStep(t *testing.T) {
 			if last := told[len(told)-1]; last != "error "+string(c.phase) {
 				t.Errorf("told %v", told)
 			}
+			if diff := cmp.Diff([]string{"removing false what was made of it is being removed"}, y.notes); diff != "" {
+				t.Errorf("noted (-want +got):\n%s", diff)
+			}
 			y.clean()
 		})
 	}
@@ -373,6 +383,36 @@ func TestServerIsAwayAmidProvision(t *testing.T) {
 	y.lxd.Await(t, lxdtest.Create, 3)
 	y.lxd.Clear(lxdtest.Create)
 	y.made(id)
+	if len(y.notes) == 0 || !strings.HasPrefix(y.notes[0], "create_container true LXD could not create the container ") {
+		t.Errorf("noted %q", y.notes)
+	}
+}
+
+// Whoever stops it while the server is away hears that it is waited for, and nothing is left once
+// it is back.
+func TestProvisionIsCanceledWhileServerIsAway(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.lxd.Set(lxdtest.Exec, lxdtest.Fault{Hangs: true})
+	y.worker()
+	id := y.provision().ID
+	y.lxd.Await(t, lxdtest.Exec, 1)
+	y.lxd.Set(lxdtest.Delete, lxdtest.Fault{Drops: true})
+	if _, err := y.CancelProvision(t.Context(), y.project.ID, id); err != nil {
+		t.Fatal(err)
+	}
+	y.comes("it is told what is waited for", func() bool {
+		p, err := y.store.Provision(t.Context(), id)
+		return err == nil && strings.HasPrefix(p.Note, "LXD could not delete the container ")
+	})
+	y.lxd.Clear(lxdtest.Delete)
+	if p, _ := y.over(id); p.Status != domain.ProvisionCanceled || p.Note != "" {
+		t.Errorf("it is %s, with the note %q", p.Status, p.Note)
+	}
+	if len(y.notes) < 2 || !strings.HasPrefix(y.notes[0], "removing false ") || !strings.HasPrefix(y.notes[1], "removing true LXD could not delete ") {
+		t.Errorf("noted %q", y.notes)
+	}
+	y.clean()
 }
 
 // What a terminated workflow leaves behind is found on the server, and nothing else is touched.

@@ -50,7 +50,8 @@ const (
 	EventCommandDone    EventType = "command_done"    // terminal {status, exit_code, error, stdout_bytes, stderr_bytes}
 
 	EventPhaseStart   EventType = "phase_start"   // {phase} of a provision, which ends with done, error or canceled: {provision_id, instance, message, phase, code}
-	EventInstallRetry EventType = "install_retry" // {attempt, attempts}: the installation failed, and is tried again after a pause
+	EventInstallRetry EventType = "install_retry" // {attempt, attempts, message}: the installation failed by that, and is tried again after a pause
+	EventPhaseNote    EventType = "phase_note"    // {phase, message, waiting}: what goes on in it, or by what it is held up; of the clean-up too, whose phase is "removing"
 
 	EventIngestProgress EventType = "ingest_progress" // IngestProgress
 	EventIngestDone     EventType = "ingest_done"     // terminal {ingest_id, repository, kind, versions}

@@ -62,6 +62,9 @@ const (
 	PhaseStart   ProvisionPhase = "start_container"
 	PhaseRunning ProvisionPhase = "wait_running"
 	PhaseInstall ProvisionPhase = "install_agent"
+
+	// PhaseRemoving is told of what did not succeed, or is to stop; it is none of the order.
+	PhaseRemoving ProvisionPhase = "removing"
 )
 
 // ProvisionPhases lists the phases in order.
@@ -94,11 +97,19 @@ type ProvisionOrder struct {
 	Hash []byte
 }
 
+// ProvisionNote is what is told of a phase while it goes on.
+type ProvisionNote struct {
+	Phase   ProvisionPhase
+	Message string // for people
+	Waiting bool   // it is held up by what the message says, and tried again
+}
+
 // Provision is the making of an agent in a container, as it stands.
 type Provision struct {
 	ProvisionOrder
 	Status          ProvisionStatus
 	Phase           ProvisionPhase // that it is in, or ended in
+	Note            string         // what goes on in it, for people; "" for nothing that is known
 	Error           string         // for people: all that LXD and the script said
 	ErrorCode       Code
 	CancelRequested bool

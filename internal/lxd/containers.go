@@ -101,8 +101,8 @@ func (c *Containers) EnsureNetwork(ctx context.Context, projectID string) error 
 }
 
 // Create makes a container. One of that name that an earlier attempt began is removed first: it
-// was never started, and may be half of one.
-func (c *Containers) Create(ctx context.Context, order domain.ContainerOrder) error {
+// was never started, and may be half of one. It tells how far the image has come.
+func (c *Containers) Create(ctx context.Context, order domain.ContainerOrder, tell func(how string)) error {
 	server, err := c.door.Server()
 	if err != nil {
 		return err
@@ -117,6 +117,11 @@ func (c *Containers) Create(ctx context.Context, order domain.ContainerOrder) er
 	if err != nil {
 		return err
 	}
+	op.AddHandler(func(info OperationInfo) {
+		if how := info.Metadata.Download; how != "" && !info.over() {
+			tell("fetching the image: " + how)
+		}
+	})
 	_, err = op.Wait(ctx)
 	return err
 }

@@ -159,7 +159,7 @@ func TestDaemonMakesContainers(t *testing.T) {
 	flavor, _ := domain.FindFlavor("tiny")
 	order := domain.ContainerOrder{Container: domain.Container{Name: "web-1", ProjectID: "p1", Provision: "one"}, Flavor: flavor}
 	for range 2 {
-		must(c.Create(ctx, order))
+		must(c.Create(ctx, order, func(string) {}))
 	}
 	for range 2 {
 		must(c.Start(ctx, "web-1"))
@@ -221,11 +221,11 @@ func TestDaemonMakesContainers(t *testing.T) {
 	}
 
 	none := lxd.NewContainers(door, lxd.Image{Alias: "none", Profile: "default"})
-	if err := none.Create(ctx, order); !strings.Contains(domain.PublicMessage(err), `no local image with the alias "none"`) {
+	if err := none.Create(ctx, order, nil); !strings.Contains(domain.PublicMessage(err), `no local image with the alias "none"`) {
 		t.Errorf("no image: %v", err)
 	}
 	none = lxd.NewContainers(door, lxd.Image{Alias: server.Image, Profile: "none"})
-	if err := none.Create(ctx, order); !strings.Contains(domain.PublicMessage(err), `no profile "none"`) {
+	if err := none.Create(ctx, order, nil); !strings.Contains(domain.PublicMessage(err), `no profile "none"`) {
 		t.Errorf("no profile: %v", err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 const (
 	// waitSpell is how long one request waits for an operation; then the next one does.
 	waitSpell = 20 * time.Second
+	// watchSpell is it where somebody is told how far the operation is.
+	watchSpell = 3 * time.Second
 	// waitPatience is how long a server that is away may take to come back amid a wait.
 	waitPatience = 30 * time.Second
 	waitPause    = 500 * time.Millisecond
@@ -27,7 +29,12 @@ type operation struct {
 	client *Client
 	doing  string // what it does, in words
 	id     string
+	// handler is told how the operation stands; nil for nobody.
+	handler func(OperationInfo)
 }
+
+// AddHandler implements Operation.
+func (o *operation) AddHandler(handler func(OperationInfo)) { o.handler = handler }
 
 // begin sends a call that begins an operation.
 func (c *Client) begin(ctx context.Context, l call) (*operation, OperationInfo, error) {
@@ -41,12 +48,12 @@ func (c *Client) begin(ctx context.Context, l call) (*operation, OperationInfo, 
 	if a.Type != "async" || id == "" {
 		return nil, info, domain.Errorf(domain.CodeUpstream, "LXD could not %s: it answered without an operation", l.doing)
 	}
-	return &operation{c, l.doing, id}, info, nil
+	return &operation{client: c, doing: l.doing, id: id}, info, nil
 }
 
 // GetOperation implements InstanceServer.
 func (c *Client) GetOperation(id string) Operation {
-	return &operation{c, "end the operation " + id, id}
+	return &operation{client: c, doing: "end the operation " + id, id: id}
 }
 
 // GetOperations implements InstanceServer.
@@ -103,11 +110,18 @@ func pause(ctx context.Context, d time.Duration) {
 
 // spell waits for one spell, and gives the operation as it is then.
 func (o *operation) spell(ctx context.Context) (info OperationInfo, err error) {
+	length := waitSpell
+	if o.handler != nil {
+		length = watchSpell
+	}
 	_, err = o.client.do(ctx, call{
 		doing: o.doing, method: http.MethodGet, path: []string{"operations", o.id, "wait"},
-		query: url.Values{"timeout": {strconv.Itoa(int(waitSpell.Seconds()))}},
-		limit: waitSpell + o.client.limit, out: &info,
+		query: url.Values{"timeout": {strconv.Itoa(int(length.Seconds()))}},
+		limit: length + o.client.limit, out: &info,
 	})
+	if err == nil && o.handler != nil {
+		o.handler(info)
+	}
 	return info, err
 }
 

@@ -58,6 +58,8 @@ type Operation interface {
 	// Wait blocks until the operation has ended. Where ctx ends first the operation is canceled.
 	// Errors: upstream with the operation's own error; unavailable where the server has lost it.
 	Wait(ctx context.Context) (OperationInfo, error)
+	// AddHandler has Wait give the operation to handler as it stands, every few seconds.
+	AddHandler(handler func(OperationInfo))
 	// Cancel asks the server to stop it; one that has ended is left alone.
 	Cancel(ctx context.Context) error
 }
@@ -160,10 +162,11 @@ type OperationInfo struct {
 	Metadata   operationMetadata   `json:"metadata"`
 }
 
-// operationMetadata is what operations of an exec hold.
+// operationMetadata is what operations of an exec hold, and those that fetch an image.
 type operationMetadata struct {
-	Return *int              `json:"return"`
-	FDs    map[string]string `json:"fds"`
+	Return   *int              `json:"return"`
+	FDs      map[string]string `json:"fds"`
+	Download string            `json:"download_progress"` // such as "rootfs: 12% (3.45MB/s)"
 }
 
 // The status codes of operations.

@@ -11,7 +11,7 @@ import (
 )
 
 const provisionColumns = `
-p.id, p.project_id, p.user_id, p.name, p.description, p.flavor, p.instance, p.key, p.hash, p.status, p.phase,
+p.id, p.project_id, p.user_id, p.name, p.description, p.flavor, p.instance, p.key, p.hash, p.status, p.phase, p.note,
 p.error_code, p.error, p.cancel_requested_at is not null, p.launched_at is not null, p.created_at, p.ended_at`
 
 var (
@@ -166,7 +166,7 @@ func (s *Store) provisions(ctx context.Context, doing, sql string, args pgx.Name
 		return nil, failed(doing, err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p domain.Provision, err error) {
-		err = row.Scan(&p.ID, &p.ProjectID, &p.UserID, &p.Name, &p.Description, &p.Flavor, &p.Instance, &p.Key, &p.Hash, &p.Status, &p.Phase,
+		err = row.Scan(&p.ID, &p.ProjectID, &p.UserID, &p.Name, &p.Description, &p.Flavor, &p.Instance, &p.Key, &p.Hash, &p.Status, &p.Phase, &p.Note,
 			&p.ErrorCode, &p.Error, &p.CancelRequested, &p.Launched, &p.CreatedAt, &p.EndedAt)
 		p.CreatedAt = p.CreatedAt.UTC()
 		return p, err

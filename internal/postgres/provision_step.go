@@ -11,13 +11,20 @@ import (
 
 var (
 	sqlNotePhase = statement("note a provision's phase", `with`+openIngest+`, guard as (
-    update provisions p set phase = @phase, place = @place
+    update provisions p set phase = @phase, place = @place, note = ''
     from open where p.id = open.id and p.place < @place and p.ended_at is null and p.cancel_requested_at is null
     returning p.id
 )`+appendEvents+appended)
 
+	// It is told while it is to stop, too: what was made is removed.
+	sqlNote = statement("note what goes on in a provision", `with`+openIngest+`, guard as (
+    update provisions p set note = @note
+    from open where p.id = open.id and p.note <> @note and p.ended_at is null
+    returning p.id
+)`+appendEvents+appended)
+
 	sqlNoteTry = statement("note a provision's next try", `with`+openIngest+`, guard as (
-    update provisions p set attempt = @try
+    update provisions p set attempt = @try, note = ''
     from open where p.id = open.id and p.attempt < @try and p.ended_at is null and p.cancel_requested_at is null
     returning p.id
 )`+appendEvents+appended)
@@ -34,7 +41,7 @@ select id, project_id, @hash, user_id, now() + @life::interval, 1, instance, des
 	sqlEndInstanceToken = statement("end a container's install token", `delete from install_tokens where id = @provision`)
 
 	sqlEndProvision = statement("end a provision's row", `
-update provisions set status = @status, error_code = @code, error = @error, ended_at = now(), sealed_token = null,
+update provisions set status = @status, error_code = @code, error = @error, note = '', ended_at = now(), sealed_token = null,
     launched_at = coalesce(launched_at, now())
 where id = @provision and ended_at is null and (@status <> 'done' or cancel_requested_at is null)
 returning id`)
@@ -47,9 +54,31 @@ func (s *Store) NotePhase(ctx context.Context, id string, phase domain.Provision
 	return s.noteProvision(ctx, sqlNotePhase, id, event, pgx.NamedArgs{"phase": phase, "place": phase.Place()})
 }
 
-// NoteTry records that the installation will be tried again, as NotePhase does.
-func (s *Store) NoteTry(ctx context.Context, id string, try, tries int) error {
-	event := domain.NewPayload(domain.EventInstallRetry, map[string]any{"attempt": try, "attempts": tries})
+// NoteProvision tells what goes on in a phase, once as long as it stays the same; nothing of a
+// provision that has ended.
+func (s *Store) NoteProvision(ctx context.Context, id string, note domain.ProvisionNote) error {
+	note.Message = clean(note.Message)
+	payload := map[string]any{"phase": note.Phase, "message": note.Message}
+	if note.Waiting {
+		payload["waiting"] = true
+	}
+	log := newBatch(id, 0, []domain.NewEvent{domain.NewPayload(domain.EventPhaseNote, payload)}, pgx.NamedArgs{"note": note.Message})
+	var last int64
+	var at time.Time
+	err := s.pool.QueryRow(ctx, sqlNote, log.args).Scan(&last, &at)
+	if noRows(err) {
+		return nil
+	}
+	if err == nil {
+		s.tell(log.messages(last, at)...)
+	}
+	return failed("note what goes on in provision "+id, err)
+}
+
+// NoteTry records that the installation failed by what message says and will be tried again, as
+// NotePhase does.
+func (s *Store) NoteTry(ctx context.Context, id string, try, tries int, message string) error {
+	event := domain.NewPayload(domain.EventInstallRetry, map[string]any{"attempt": try, "attempts": tries, "message": clean(message)})
 	return s.noteProvision(ctx, sqlNoteTry, id, event, pgx.NamedArgs{"try": try})
 }
 

@@ -91,7 +91,7 @@ func TestProvisionTellsItsPhasesOnce(t *testing.T) {
 	for range 2 { // a worker that died amid a phase is followed by another
 		for _, err := range []error{
 			h.store.NotePhase(ctx, "p1", domain.PhaseNetwork), h.store.NotePhase(ctx, "p1", domain.PhaseInstall),
-			h.store.NotePhase(ctx, "p1", domain.PhaseCreate), h.store.NoteTry(ctx, "p1", 2, 4),
+			h.store.NotePhase(ctx, "p1", domain.PhaseCreate), h.store.NoteTry(ctx, "p1", 2, 4, "no network"),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestProvisionTellsItsPhasesOnce(t *testing.T) {
 		t.Errorf("ended again: %+v, %v", p, err)
 	}
 	want := []string{
-		`phase_start {"phase":"ensure_network"}`, `phase_start {"phase":"install_agent"}`, `install_retry {"attempt":2,"attempts":4}`,
+		`phase_start {"phase":"ensure_network"}`, `phase_start {"phase":"install_agent"}`, `install_retry {"attempt":2,"attempts":4,"message":"no network"}`,
 		`done {"instance":"web-p1","provision_id":"p1"}`,
 	}
 	if diff := cmp.Diff(want, h.told("p1")); diff != "" {
@@ -116,6 +116,54 @@ func TestProvisionTellsItsPhasesOnce(t *testing.T) {
 	}
 	if err := h.store.NotePhase(ctx, "gone", domain.PhaseInstall); domain.CodeOf(err) != domain.CodeNotFound {
 		t.Errorf("a phase of nothing: %v", err)
+	}
+}
+
+// What goes on in a phase is told once as long as it stays the same, also of one that is to stop,
+// and holds until the next phase.
+func TestProvisionTellsWhatGoesOn(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	_, project, _ := shared(t, h.store)
+	h.provision(project.ID, "p1", "")
+	note := func(phase domain.ProvisionPhase, message string, waiting bool) {
+		t.Helper()
+		for range 2 {
+			if err := h.store.NoteProvision(ctx, "p1", domain.ProvisionNote{Phase: phase, Message: message, Waiting: waiting}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	is := func(want string) {
+		t.Helper()
+		if p, err := h.store.Provision(ctx, "p1"); err != nil || p.Note != want {
+			t.Errorf("the note is %q, %v, not %q", p.Note, err, want)
+		}
+	}
+	note(domain.PhaseCreate, "rootfs: 12%", false)
+	is("rootfs: 12%")
+	if err := h.store.NotePhase(ctx, "p1", domain.PhaseStart); err != nil {
+		t.Fatal(err)
+	}
+	is("")
+	if _, err := h.store.RequestProvisionCancel(ctx, "p1"); err != nil {
+		t.Fatal(err)
+	}
+	note(domain.PhaseRemoving, "LXD is away", true)
+	is("LXD is away")
+	if _, err := h.store.EndProvision(ctx, "p1", domain.CodeCanceled, "stopped"); err != nil {
+		t.Fatal(err)
+	}
+	is("")
+	note(domain.PhaseRemoving, "after the end", true)
+	want := []string{
+		`phase_note {"message":"rootfs: 12%","phase":"create_container"}`, `phase_start {"phase":"start_container"}`,
+		`phase_note {"message":"LXD is away","phase":"removing","waiting":true}`,
+		`canceled {"instance":"web-p1","message":"stopped","phase":"start_container","provision_id":"p1"}`,
+	}
+	if diff := cmp.Diff(want, h.told("p1")); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
+// noteLength is how much is shown of what goes wrong on the way, in characters; the end tells all.
+const noteLength = 300
+
 // Container shows how far the making of a container is.
 type Container struct {
 	screen *Screen
@@ -15,6 +18,7 @@ type Container struct {
 	begun  time.Time
 	phase  string    // that is under way; "" before the first
 	since  time.Time // it is
+	doing  string    // what goes on in it; "" for nothing that is known
 	done   map[string]bool
 }
 
@@ -42,6 +46,9 @@ func (c *Container) status(width int) string {
 	if c.phase != "" {
 		text = containerPhase(c.phase)
 	}
+	if c.doing != "" {
+		text += ": " + c.doing
+	}
 	clock := seconds(time.Since(c.begun).Truncate(100 * time.Millisecond))
 	return clip(text, width-len(clock)-2) + "  " + c.screen.Style(Dim, clock)
 }
@@ -54,6 +61,7 @@ func (c *Container) Show(kind domain.EventType, event Event) error {
 		Message  string `json:"message"`
 		Attempt  int    `json:"attempt"`
 		Attempts int    `json:"attempts"`
+		Waiting  bool   `json:"waiting"`
 	}
 	if err := event.Decode(&e); err != nil {
 		return err
@@ -61,8 +69,10 @@ func (c *Container) Show(kind domain.EventType, event Event) error {
 	switch kind {
 	case domain.EventPhaseStart:
 		c.begin(e.Phase)
+	case domain.EventPhaseNote:
+		c.note(e.Phase, clip(e.Message, noteLength), e.Waiting)
 	case domain.EventInstallRetry:
-		c.screen.Line("%s %s", c.screen.Style(Yellow, c.screen.mark("↻", "~")), fmt.Sprintf("trying again to install the agent, %d of %d: %s", e.Attempt, e.Attempts, firstOf(printable(e.Message), "the container is not ready yet")))
+		c.screen.Line("%s %s", c.screen.Style(Yellow, c.screen.mark("↻", "~")), fmt.Sprintf("trying again to install the agent, %d of %d: %s", e.Attempt, e.Attempts, firstOf(clip(e.Message, noteLength), "the container is not ready yet")))
 	case domain.EventDone:
 		c.begin("")
 		c.screen.Status(nil)
@@ -96,6 +106,21 @@ func (c *Container) begin(phase string) {
 		c.screen.Line("%s %s  %s", c.screen.Style(Green, c.screen.mark("✓", "+")), containerPhase(c.phase), c.screen.Style(Dim, seconds(time.Since(c.since))))
 	}
 	c.screen.mu.Lock()
-	c.phase, c.since = phase, time.Now()
+	c.phase, c.since, c.doing = phase, time.Now(), ""
 	c.screen.mu.Unlock()
+}
+
+// note shows what goes on in a phase: on a line of its own what holds it up, and that what was
+// made is removed, which nobody else would tell before that is done.
+func (c *Container) note(phase, message string, waiting bool) {
+	switch {
+	case waiting:
+		c.screen.Line("%s %s", c.screen.Style(Yellow, c.screen.mark("…", "~")), message+"; it is tried again")
+	case phase == string(domain.PhaseRemoving):
+		c.screen.Line("%s %s", c.screen.Style(Yellow, c.screen.mark("…", "~")), message)
+	default:
+		c.screen.mu.Lock()
+		c.doing = message
+		c.screen.mu.Unlock()
+	}
 }
