@@ -70,7 +70,7 @@ func TestGarbageOfTheServerEndsNothing(t *testing.T) {
 		s.raw(text)
 	}
 	s.send(agentwire.Message{Type: agentwire.Execute, RequestID: "huge", Command: "echo " + strings.Repeat(" ", 100<<10) + "huge", TimeoutSecs: 1 << 40})
-	if result := s.result("huge"); string(result.StdoutHead) != "huge\n" {
+	if result := s.result("huge"); string(result.StdoutHead) != "huge\n" || result.Outcome != agentwire.Exited {
 		t.Errorf("after the garbage it ended %+v", result)
 	}
 	d.says("told")

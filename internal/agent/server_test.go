@@ -35,6 +35,7 @@ type server struct {
 	fault    func(post, int) *answer
 	token    string // what is taken, beside the install token
 	greeting func(*stream)
+	busy     string                     // Retry-After, with which connections are refused; "" for none that are
 	claimed  map[string]*websocket.Conn // sessions, by path
 	over     chan struct{}              // closed at the end of the test
 }
@@ -69,7 +70,12 @@ func newServer(t *testing.T) *server {
 	mux.HandleFunc("POST /agent/", s.post)
 	mux.HandleFunc("GET /agent/console/{id}", s.sessions)
 	mux.HandleFunc("GET /agent/tunnel/{id}", s.sessions)
-	s.Server = httptest.NewServer(mux)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "..") {
+			t.Errorf("the agent asks for %s", r.URL.Path)
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	t.Cleanup(func() {
 		close(s.over)
 		s.drop()
@@ -108,9 +114,14 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	s.mu.Lock()
 	s.hellos = append(s.hellos, hello{token: token, query: r.URL.RawQuery})
-	permanent, greeting := s.token, s.greeting
+	permanent, greeting, busy := s.token, s.greeting, s.busy
 	s.change()
 	s.mu.Unlock()
+	if busy != "" {
+		w.Header().Set("Retry-After", busy)
+		refuse(w, http.StatusServiceUnavailable, "unavailable", "too many agents connect at once")
+		return
+	}
 	if token != permanent && token != installToken {
 		refuse(w, http.StatusUnauthorized, "unauthorized", "the token is not known")
 		return
