@@ -90,6 +90,9 @@ func TestJoining(t *testing.T) {
 		t.Fatal(err)
 	}
 	join("t7", "m1", domain.CodeUnauthorized)
+	if _, err := h.store.JoinAgent(ctx, another, []byte("e3"), hello("m9")); err != nil {
+		t.Errorf("by the token of another project: %v", err)
+	}
 	wantCode(t, "a token of no project", h.store.AddInstallToken(ctx, domain.InstallToken{ID: "x", ProjectID: "none", Hash: []byte("x"), ExpiresAt: time.Now()}), domain.CodeNotFound)
 }
 

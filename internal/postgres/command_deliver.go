@@ -32,7 +32,7 @@ with due as (
 )
 update commands c
 set status = case when due.first then 'delivered' else c.status end, connection = @connection,
-    machine = case when due.first then due.machine else c.machine end, durable = case when due.first then due.durable else c.durable end,
+    machine = case when due.first then due.machine else c.machine end, durable = due.durable,
     cancel_connection = case when c.cancel_requested_at is null then '' else @connection end,
     delivered_at = coalesce(c.delivered_at, now()),
     result_by = case when c.cancel_requested_at is null then greatest(c.result_by, now() + c.time_limit + @patience::interval) else c.result_by end
