@@ -26,7 +26,7 @@ func (s *Server) projectActions(ctx context.Context, r request[none]) (any, erro
 func (s *Server) listActions(ctx context.Context, r request[none], q domain.ActionQuery) (any, error) {
 	q.Status, q.Tool, q.ConversationID = domain.ActionStatus(r.query.Get("status")), r.query.Get("tool"), r.query.Get("conversation_id")
 	if q.Status != "" && !q.Status.Known() {
-		return nil, domain.Invalid("status", "%q is not a status of actions", q.Status)
+		return nil, domain.Invalid("status", "%q is not a status of actions: ask for pending, approved, rejected, expired, applying, applied, failed or unknown", q.Status)
 	}
 	if !r.query.Has("limit") && !r.query.Has("cursor") {
 		return listing(s.Actions.Actions(ctx, q))

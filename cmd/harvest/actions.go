@@ -35,7 +35,9 @@ func (p *program) listActionsCommand() *cobra.Command {
 	var project, status string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List actions, the newest first", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List actions, the newest first", Args: noArguments,
+		Example: `  harvest actions list --status pending
+  harvest actions list --project engine --tool run_command --json`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if q.Limit < 1 {
 				return usageError{fmt.Errorf("--limit %d: ask for one at least", q.Limit)}
@@ -72,13 +74,13 @@ func (p *program) listActionsCommand() *cobra.Command {
 func (p *program) showActionCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "show ID", Short: "Show an action whole", Args: arguments(1, 1, "name one action, by its id"),
+		Use: "show ID", Short: "Show an action whole", Args: oneAction, Example: "  harvest actions show ID",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withClient(func(api *client.Client) error {
 				a, err := api.Action(c.Context(), args[0])
 				switch {
 				case err != nil:
-					return err
+					return listed(err, actionsListed)
 				case asJSON:
 					return p.showJSON(a)
 				}
@@ -98,7 +100,7 @@ func (p *program) decideCommand(verb, short string, approved bool) *cobra.Comman
 	}
 	var from string
 	c := &cobra.Command{
-		Use: verb + " ID", Short: short, Args: arguments(1, 1, "name one action, by its id"),
+		Use: verb + " ID", Short: short, Args: oneAction, Example: "  harvest actions " + verb + " ID --reason \"as agreed\"",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withClient(func(api *client.Client) error {
 				d.ActionID = args[0]
@@ -115,11 +117,17 @@ func (p *program) decideCommand(verb, short string, approved bool) *cobra.Comman
 	return c
 }
 
+// actionsListed says where actions are listed.
+const actionsListed = "harvest actions list shows all"
+
+// oneAction is the check of commands about an action.
+var oneAction = arguments(1, 1, "name one action, by its id; "+actionsListed)
+
 // decide shows what it decides, and decides exactly that.
 func (p *program) decide(ctx context.Context, api *client.Client, d domain.Decision, valueFrom string) error {
 	a, err := api.Action(ctx, d.ActionID)
 	if err != nil {
-		return err
+		return listed(err, actionsListed)
 	}
 	switch {
 	case a.DecidedByName != "":

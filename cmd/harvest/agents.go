@@ -109,7 +109,9 @@ func (p *program) listAgentsCommand() *cobra.Command {
 	var project string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List machines, and whether they are connected", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List machines, and whether they are connected", Args: noArguments,
+		Example: `  harvest agents list --project engine
+  harvest agents list --json | jq -r '.[] | select(.online) | .hostname'`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(func(api *client.Client) error {
 				list, err := agentsIn(c.Context(), api, project)
@@ -143,19 +145,15 @@ func agentState(a client.Agent) string {
 
 func (p *program) showAgentCommand() *cobra.Command {
 	var asJSON bool
-	c := p.onAgent(&cobra.Command{Use: "show MACHINE", Short: "Show a machine", Args: oneMachine},
+	c := p.onAgent(&cobra.Command{Use: "show MACHINE", Short: "Show a machine", Args: oneMachine, Example: "  harvest agents show web1"},
 		func(_ context.Context, _ *client.Client, a client.Agent, _ []string) error {
 			if asJSON {
 				return p.showJSON(a)
 			}
-			abilities := ""
-			for _, x := range a.Capabilities {
-				abilities += " " + x
-			}
 			p.fields([2]string{"machine", a.Hostname}, [2]string{"id", a.ID}, [2]string{"project", a.ProjectName}, [2]string{"state", agentState(a)},
 				[2]string{"made by", map[string]string{"lxd": "Harvest, as an LXD container", "manual": "hand"}[a.Provider]},
 				[2]string{"description", a.Description}, [2]string{"joined", when(a.CreatedAt)},
-				[2]string{"version", cmp.Or(a.Version, "it does not say")}, [2]string{"can", cmp.Or(abilities, " run commands, as a plain agent")[1:]})
+				[2]string{"version", cmp.Or(a.Version, "it does not say")}, [2]string{"additions", cmp.Or(strings.Join(a.Capabilities, ", "), "none: it speaks the plain wire, with fewer promises")})
 			return nil
 		})
 	jsonFlag(c, &asJSON)
@@ -172,6 +170,8 @@ func (p *program) deleteAgentCommand() *cobra.Command {
 can't be known any more how they end. A container that Harvest made is destroyed, with all that
 is in it; where that fails the machine stays. From a machine of your own the agent takes itself
 off where it is connected.`,
+		Example: `  harvest agents delete web1
+  harvest agents delete web1 --project engine`,
 	}, func(ctx context.Context, api *client.Client, a client.Agent, _ []string) error {
 		if err := api.DeleteAgent(ctx, a); err != nil {
 			return err

@@ -20,7 +20,7 @@ machine. What is said beside it goes to the standard error, so that it can be se
 
 func (p *program) installAgentCommand() *cobra.Command {
 	return p.installCommand(&cobra.Command{
-		Use: "install", Short: "Print the command that joins a machine to a project", Args: usage(cobra.NoArgs),
+		Use: "install", Short: "Print the command that joins a machine to a project", Args: noArguments,
 		Long: "Makes a command that installs the agent on a machine, which then joins the project. Commands that\nwere made earlier stay good.\n\n" + installHelp,
 		Example: `  harvest agents install --project engine
   harvest agents install --project engine --expires 1h --uses 1`,
@@ -29,8 +29,10 @@ func (p *program) installAgentCommand() *cobra.Command {
 
 func (p *program) rotateTokenCommand() *cobra.Command {
 	return p.installCommand(&cobra.Command{
-		Use: "rotate-token", Short: "End all install commands of a project, and print a new one", Args: usage(cobra.NoArgs),
+		Use: "rotate-token", Short: "End all install commands of a project, and print a new one", Args: noArguments,
 		Long: "Ends the tokens of all install commands that were made for a project, and makes a new one. Machines\nthat have joined stay.\n\n" + installHelp,
+		Example: `  harvest agents rotate-token --project engine
+  harvest agents rotate-token --project engine --expires 1h --uses 1`,
 	}, true)
 }
 
@@ -39,13 +41,16 @@ func (p *program) installCommand(c *cobra.Command, rotate bool) *cobra.Command {
 	var life time.Duration
 	var uses int
 	var wget, asJSON bool
-	c = p.ofProject(c, func(ctx context.Context, api *client.Client, project string, _ []string) error {
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
 		if c.Flags().Changed("expires") && (life < time.Second || life > domain.MaxInstallLife) {
-			return usageError{fmt.Errorf("--expires %s: give a time from 1s to %s", life, domain.MaxInstallLife)}
+			return usageError{fmt.Errorf("--expires %s: give a time from 1s to %s", domain.Span(life), domain.Span(domain.MaxInstallLife))}
 		}
 		if c.Flags().Changed("uses") && uses < 1 {
 			return usageError{errors.New("--uses must be 1 or more; leave it out for any number of machines")}
 		}
+		return nil
+	}
+	c = p.ofProject(c, func(ctx context.Context, api *client.Client, project string, _ []string) error {
 		made, err := api.InstallCommand(ctx, project, rotate, life, uses)
 		switch {
 		case err != nil:

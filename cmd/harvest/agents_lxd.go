@@ -17,7 +17,7 @@ func (p *program) createAgentCommand() *cobra.Command {
 	var order client.Container
 	var asJSON bool
 	c := p.ofProject(&cobra.Command{
-		Use: "create NAME", Short: "Make a machine in an LXD container", Args: arguments(1, 1, "name the machine"),
+		Use: "create NAME", Short: "Make a machine in an LXD container", Args: arguments(1, 1, "name the machine that is to be made"),
 		Long: `Makes a container on the LXD server that Harvest is configured with, and installs the agent in
 it, which joins the project. Where a step fails all that was made is removed again. So it is at
 Ctrl-C; a second one lets the making go on. With --json each event is a line of JSON.`,
@@ -25,11 +25,14 @@ Ctrl-C; a second one lets the making go on. With --json each event is a line of 
   harvest agents create builder --project engine --flavor medium --description "runs the tests"`,
 	}, func(ctx context.Context, api *client.Client, project string, args []string) error {
 		order.Name = args[0]
-		if order.Flavor == "" {
-			return usageError{errors.New("of which size? Name one with --flavor; harvest agents flavors lists them")}
-		}
 		return p.createOn(ctx, api, project, order, asJSON)
 	})
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if order.Flavor == "" {
+			return usageError{errors.New("of which size? Name one with --flavor; harvest agents flavors --project PROJECT lists them")}
+		}
+		return nil
+	}
 	c.Flags().StringVar(&order.Flavor, "flavor", "", "its size: tiny, small, medium, large or extra-large")
 	c.Flags().StringVar(&order.Description, "description", "", "what it is for")
 	c.Flags().BoolVar(&asJSON, "json", false, "print each event as a line of JSON")
@@ -52,7 +55,7 @@ func (p *program) createOn(ctx context.Context, api *client.Client, project stri
 	})()
 	events := api.FollowContainer(following, at)
 	if asJSON {
-		return p.printEvents(following, api, events)
+		return p.printEvents(following, events)
 	}
 	shown := terminal.NewContainer(screen, order.Name)
 	defer screen.Status(nil)
@@ -72,7 +75,7 @@ func (p *program) createOn(ctx context.Context, api *client.Client, project stri
 
 func (p *program) flavorsCommand() *cobra.Command {
 	var asJSON bool
-	c := p.ofProject(&cobra.Command{Use: "flavors", Short: "List the sizes of containers", Args: usage(cobra.NoArgs)},
+	c := p.ofProject(&cobra.Command{Use: "flavors", Short: "List the sizes of containers", Args: noArguments, Example: "  harvest agents flavors --project engine"},
 		func(ctx context.Context, api *client.Client, project string, _ []string) error {
 			list, err := api.Flavors(ctx, project)
 			if err != nil {
@@ -92,6 +95,7 @@ func (p *program) flavorsCommand() *cobra.Command {
 func (p *program) containerCommand(verb, short, becomes string) *cobra.Command {
 	return p.onAgent(&cobra.Command{
 		Use: verb + " MACHINE", Short: short, Args: oneMachine, Long: short + ". It must be one that Harvest made, on LXD.",
+		Example: "  harvest agents " + verb + " builder",
 	}, func(ctx context.Context, api *client.Client, a client.Agent, _ []string) error {
 		if err := api.ChangeContainer(ctx, a, verb); err != nil {
 			return err

@@ -48,7 +48,7 @@ func (p *program) artifactsCommand() *cobra.Command {
 
 func (p *program) listArtifactsCommand() *cobra.Command {
 	var asJSON bool
-	c := p.ofProject(&cobra.Command{Use: "list", Short: "List the artifacts of a project, the one changed last first", Args: usage(cobra.NoArgs)},
+	c := p.ofProject(&cobra.Command{Use: "list", Short: "List the artifacts of a project, the one changed last first", Args: noArguments},
 		func(ctx context.Context, api *client.Client, project string, _ []string) error {
 			list, err := api.Artifacts(ctx, project)
 			if err != nil {

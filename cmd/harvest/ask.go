@@ -80,7 +80,6 @@ func (p *program) ask(ctx context.Context, q client.Query, project string, asJSO
 // printAnswer asks, waits for the end of the turn and prints its answer. When ctx ends the
 // turn is stopped as well.
 func (p *program) printAnswer(ctx context.Context, api *client.Client, q client.Query) error {
-	api.Waits = func(reason string) { fmt.Fprintf(p.errs, "harvest: %s (it is tried again)\n", reason) }
 	key := domain.NewID()
 	turnID, events, err := api.Ask(ctx, q, key)
 	if err != nil {

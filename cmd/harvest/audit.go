@@ -26,7 +26,7 @@ func (p *program) auditCommand() *cobra.Command {
 	var since time.Duration
 	var limit int
 	c := &cobra.Command{
-		Use: "audit", Short: "See what was refused, and what was removed or changed by whom (admins)", Args: usage(cobra.NoArgs),
+		Use: "audit", Short: "See what was refused, and what was removed or changed by whom (admins)", Args: noArguments,
 		Example: `  harvest audit --since 24h --outcome denied
   harvest audit --project ID --json`,
 	}

@@ -13,8 +13,11 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
+// commandsListed says where commands are listed.
+const commandsListed = "harvest agents commands MACHINE lists those of a machine"
+
 // oneCommand is the check of commands about a command.
-var oneCommand = arguments(1, 1, "name one command, by its id; harvest agents commands MACHINE lists them")
+var oneCommand = arguments(1, 1, "name one command, by its id; "+commandsListed)
 
 func (p *program) commandsCommand() *cobra.Command {
 	var before string
@@ -22,6 +25,8 @@ func (p *program) commandsCommand() *cobra.Command {
 	var asJSON bool
 	c := p.onAgent(&cobra.Command{
 		Use: "commands MACHINE", Short: "List the commands that were run on a machine, the newest first", Args: oneMachine,
+		Example: `  harvest agents commands web1
+  harvest agents commands web1 --limit 200 --json`,
 	}, func(ctx context.Context, api *client.Client, a client.Agent, _ []string) error {
 		if limit < 1 {
 			return usageError{fmt.Errorf("--limit %d: ask for one at least", limit)}
@@ -89,9 +94,9 @@ goes on.`,
 			x, err := api.Command(c.Context(), args[0])
 			switch {
 			case err != nil:
-				return err
+				return listed(err, commandsListed)
 			case asJSON:
-				return p.printEvents(c.Context(), api, api.FollowCommand(c.Context(), x.CommandInfo, after))
+				return p.printEvents(c.Context(), api.FollowCommand(c.Context(), x.CommandInfo, after))
 			}
 			return p.showLog(c.Context(), api, x, after, raw)
 		})
@@ -106,7 +111,7 @@ goes on.`,
 func (p *program) showLog(ctx context.Context, api *client.Client, x domain.CommandDetail, after string, raw bool) error {
 	v := p.view(raw, false)
 	defer v.close()
-	api.Waits = func(reason string) { v.note("%s (it is tried again)", domain.Visible(reason)) }
+	api.Waits = func(reason string) { v.note("%s (it is tried again)", domain.VisibleFault(reason)) }
 	switch x.Status {
 	case domain.CommandPending:
 		v.note("it waits for approval: harvest actions show %s", x.ID)
@@ -132,7 +137,7 @@ func lateNews(late *domain.CommandLate) string {
 	if late.ExitCode != nil {
 		text += fmt.Sprintf(", with exit code %d", *late.ExitCode)
 	}
-	return cmp.Or(strings.TrimSuffix(text+": "+domain.Visible(late.Error), ": "), text)
+	return cmp.Or(strings.TrimSuffix(text+": "+domain.VisibleFault(late.Error), ": "), text)
 }
 
 func (p *program) cancelCommandCommand() *cobra.Command {
@@ -140,13 +145,14 @@ func (p *program) cancelCommandCommand() *cobra.Command {
 		Use: "cancel COMMAND", Short: "Ask for the end of a command", Args: oneCommand,
 		Long: `A command that waits is canceled at once and never runs. One that runs is ended by its machine,
 with all that it has begun; harvest agents logs shows how it ends.`,
+		Example: "  harvest agents cancel ID",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withClient(func(api *client.Client) error {
 				x, err := api.Command(c.Context(), args[0])
-				if err == nil {
-					err = api.CancelCommand(c.Context(), x.CommandInfo)
-				}
 				if err != nil {
+					return listed(err, commandsListed)
+				}
+				if err := api.CancelCommand(c.Context(), x.CommandInfo); err != nil {
 					return err
 				}
 				return p.did("asked for the end of the command on %s; see harvest agents logs %s", x.Hostname, x.ID)

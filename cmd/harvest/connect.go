@@ -25,7 +25,14 @@ func (p *program) connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(base, token, client.DefaultPatience), nil
+	api := client.New(base, token, client.DefaultPatience)
+	api.Waits = p.waits
+	return api, nil
+}
+
+// waits says that the server is waited for, and why; commands with a screen say it there.
+func (p *program) waits(reason string) {
+	fmt.Fprintf(p.errs, "harvest: %s (it is tried again)\n", domain.VisibleFault(reason))
 }
 
 // find gives the address of the running Harvest, and a key or the owner token: the one that the

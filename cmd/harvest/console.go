@@ -31,6 +31,7 @@ func (p *program) consoleCommand() *cobra.Command {
 console, and when, is noted in the audit; what is typed is not.
 
 ~. at the beginning of a line leaves a console that does not answer any more.`,
+		Example: "  harvest agents console web1",
 	}, func(ctx context.Context, api *client.Client, a client.Agent, _ []string) error {
 		if !term.IsTerminal(int(p.in.Fd())) || !term.IsTerminal(int(p.out.Fd())) {
 			return domain.Errorf(domain.CodeInvalid, "a console needs a terminal, and the standard input or output is none; for a single command write: harvest run %s -- COMMAND", domain.Visible(a.Hostname))
@@ -101,7 +102,7 @@ func (c console) output(ctx context.Context) error {
 		}
 		switch frame.Type {
 		case agentwire.FrameError:
-			return domain.Errorf(domain.CodeUpstream, "%s", domain.Visible(frame.Message))
+			return domain.Errorf(domain.CodeUpstream, "%s", domain.VisibleFault(frame.Message))
 		case agentwire.ExitedWith:
 			return shellEnd(frame.Code)
 		}

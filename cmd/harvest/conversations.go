@@ -34,7 +34,7 @@ func (p *program) conversationsCommand() *cobra.Command {
 func (p *program) listConversationsCommand(project *string) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List conversations, the one changed last first", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List conversations, the one changed last first", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(func(api *client.Client) error {
 				id, err := projectID(c.Context(), api, *project)

@@ -19,7 +19,7 @@ func (p *program) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that harvest depends on, and say what to do about faults",
-		Args:  usage(cobra.NoArgs),
+		Args:  noArguments,
 		RunE:  func(c *cobra.Command, _ []string) error { return p.doctor(c.Context()) },
 	}
 }

@@ -29,7 +29,7 @@ it in their browsers at Harvest's own address. Only the machine itself must reac
 
 func (p *program) listForwardsCommand() *cobra.Command {
 	var asJSON bool
-	c := p.onAgent(&cobra.Command{Use: "list MACHINE", Short: "List the port forwards of a machine", Args: oneMachine},
+	c := p.onAgent(&cobra.Command{Use: "list MACHINE", Short: "List the port forwards of a machine", Args: oneMachine, Example: "  harvest agents forwards list web1"},
 		func(ctx context.Context, api *client.Client, a client.Agent, _ []string) error {
 			list, err := api.PortForwards(ctx, a)
 			if err != nil {
@@ -49,7 +49,8 @@ func (p *program) addForwardCommand() *cobra.Command {
 	var name string
 	c := p.onAgent(&cobra.Command{
 		Use: "add MACHINE PORT", Short: "Give a port of a machine a name, and print its address",
-		Args: arguments(2, 2, "name a machine, and the number of one of its ports"),
+		Args:    arguments(2, 2, "name a machine, and the number of one of its ports"),
+		Example: "  harvest agents forwards add web1 3000 --name grafana",
 	}, func(ctx context.Context, api *client.Client, a client.Agent, args []string) error {
 		port, err := portNumber(args[0])
 		if err != nil {
@@ -72,14 +73,20 @@ func (p *program) addForwardCommand() *cobra.Command {
 func (p *program) editForwardCommand() *cobra.Command {
 	var port int
 	var name string
+	var given func(flag string) bool
 	c := p.onAgent(&cobra.Command{
 		Use: "edit MACHINE NAME", Short: "Change the port or the name of a port forward", Args: arguments(2, 2, "name a machine, and one of its port forwards"),
+		Example: `  harvest agents forwards edit web1 grafana --port 3001
+  harvest agents forwards edit web1 grafana --name metrics`,
 	}, func(ctx context.Context, api *client.Client, a client.Agent, args []string) error {
 		changes := map[string]any{}
-		if port != 0 {
+		if given("port") {
+			if _, err := portNumber(strconv.Itoa(port)); err != nil {
+				return err
+			}
 			changes["port"] = port
 		}
-		if name != "" {
+		if given("name") {
 			changes["route_name"] = name
 		}
 		if len(changes) == 0 {
@@ -94,6 +101,7 @@ func (p *program) editForwardCommand() *cobra.Command {
 		}
 		return p.did("changed the port forward %s of %s", f.RouteName, a.Hostname)
 	})
+	given = c.Flags().Changed
 	c.Flags().IntVar(&port, "port", 0, "the port of the machine")
 	c.Flags().StringVar(&name, "name", "", "the new name; the old address ends")
 	return c
@@ -102,6 +110,7 @@ func (p *program) editForwardCommand() *cobra.Command {
 func (p *program) deleteForwardCommand() *cobra.Command {
 	return p.onAgent(&cobra.Command{
 		Use: "delete MACHINE NAME", Short: "Remove a port forward", Args: arguments(2, 2, "name a machine, and one of its port forwards"),
+		Example: "  harvest agents forwards delete web1 grafana",
 	}, func(ctx context.Context, api *client.Client, a client.Agent, args []string) error {
 		f, err := forwardNamed(ctx, api, a, args[0])
 		if err == nil {

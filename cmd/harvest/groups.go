@@ -26,7 +26,7 @@ func (p *program) groupsCommand() *cobra.Command {
 func (p *program) listGroupsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List your groups; for admins all there are", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List your groups; for admins all there are", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(func(api *client.Client) error {
 				me, err := api.Me(c.Context())

@@ -45,6 +45,6 @@ func (i interrupt) ask(ctx context.Context) {
 	asking, cancel := context.WithTimeout(ctx, cancelPatience)
 	defer cancel()
 	if err := i.cancel(asking); err != nil && ctx.Err() == nil {
-		i.note("it was not canceled: %s", domain.Visible(domain.PublicMessage(err)))
+		i.note("it was not canceled: %s", domain.VisibleFault(domain.PublicMessage(err)))
 	}
 }

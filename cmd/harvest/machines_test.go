@@ -22,8 +22,8 @@ func TestMachinesAreListed(t *testing.T) {
 	if out := ada.says(exitOK, "", nil, in("agents", "list", "--json")...); json.Unmarshal([]byte(out), &list) != nil || len(list) != 2 || list[0].ProjectName != "engine" {
 		t.Errorf("as JSON: %s", out)
 	}
-	ada.says(exitOK, "", []string{"web1", "engine", "online", "hand", "0.3.0", "ack cancel"}, "agents", "show", "web1")
-	ada.says(exitOK, "", []string{"box", "LXD container", "it does not say", "as a plain agent"}, "agents", "show", "a2")
+	ada.says(exitOK, "", []string{"web1", "engine", "online", "hand", "0.3.0", "ack, cancel"}, "agents", "show", "web1")
+	ada.says(exitOK, "", []string{"box", "LXD container", "it does not say", "with fewer promises"}, "agents", "show", "a2")
 	ada.says(exitFailed, "", []string{`there is no machine "web9"`, "harvest agents list"}, "agents", "show", "web9")
 	ada.says(exitFailed, "", []string{"there is no project"}, "agents", "list", "--project", "none")
 	ada.says(exitUsage, "", []string{"name one machine"}, "agents", "show")
@@ -54,7 +54,7 @@ func TestInstallCommands(t *testing.T) {
 	// What is given is never taken for what is left out, which is good for more.
 	ada.says(exitUsage, "", []string{"--uses must be 1 or more"}, in("agents", "rotate-token", "--uses", "0")...)
 	ada.says(exitUsage, "", []string{"--expires 0s", "720h"}, in("agents", "install", "--expires", "0s")...)
-	ada.says(exitUsage, "", []string{"--expires 721h0m0s", "720h"}, in("agents", "install", "--expires", "721h")...)
+	ada.says(exitUsage, "", []string{"--expires 721h", "720h"}, in("agents", "install", "--expires", "721h")...)
 }
 
 func TestMachinesAreRemoved(t *testing.T) {

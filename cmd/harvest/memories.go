@@ -38,7 +38,7 @@ func (p *program) memoriesCommand() *cobra.Command {
 
 func (p *program) listMemoriesCommand() *cobra.Command {
 	var asJSON bool
-	c := p.ofProject(&cobra.Command{Use: "list", Short: "List the memories of a project, the one changed last first", Args: usage(cobra.NoArgs)},
+	c := p.ofProject(&cobra.Command{Use: "list", Short: "List the memories of a project, the one changed last first", Args: noArguments},
 		func(ctx context.Context, api *client.Client, project string, _ []string) error {
 			list, err := api.Memories(ctx, project)
 			if err != nil {

@@ -15,7 +15,7 @@ func (p *program) migrateCommand() *cobra.Command {
 		Short: "Bring the database that DATABASE_URL names to this version's schema",
 		Long: `Brings a database to the schema of this version, which up, serve and worker also do when they
 start. It never removes data, and processes that migrate at once wait for each other.`,
-		Args: usage(cobra.NoArgs),
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := p.configure()
 			if err != nil {

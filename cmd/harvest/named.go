@@ -51,6 +51,14 @@ func entries[T any](list []T, of func(T) entry) []entry {
 	return named
 }
 
+// listed says of a thing that is not found where all are.
+func listed(err error, by string) error {
+	if domain.CodeOf(err) != domain.CodeNotFound {
+		return err
+	}
+	return domain.NotFound("%s; %s", domain.PublicMessage(err), by)
+}
+
 // listedBy says by which command everything of a kind is listed.
 var listedBy = map[string]string{
 	"project": "harvest projects list", "group": "harvest groups list", "skill": "harvest skills list",

@@ -32,7 +32,7 @@ func (p *program) projectsCommand() *cobra.Command {
 func (p *program) listProjectsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List the projects that you may see", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List the projects that you may see", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(func(api *client.Client) error {
 				list, err := api.Projects(c.Context())

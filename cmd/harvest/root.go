@@ -100,18 +100,11 @@ func (p *program) command() *cobra.Command {
 It runs on Temporal and PostgreSQL, which it starts itself where they are not given.
 
 Try it:  harvest demo`,
-		Args: usage(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := c.ValidateRequiredFlags(); err != nil { // else cobra does, and its errors look like any other
-				return usageError{err}
-			}
-			return nil
-		},
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return requiredFlags(c) },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagFault)
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.configPath, "config", "", "configuration file (default "+defaultConfig+" where there is one)")
 	flags.StringVar(&p.dataDir, "data-dir", "", "folder of all data (default .harvest)")
@@ -120,10 +113,15 @@ Try it:  harvest demo`,
 		p.demoCommand(), p.askCommand(), p.watchCommand(), p.conversationsCommand(), p.actionsCommand(), p.loginCommand(), p.logoutCommand(), p.uiCommand())
 	p.group(root, "team", "Share projects, and say who may do what:",
 		p.projectsCommand(), p.artifactsCommand(), p.skillsCommand(), p.memoriesCommand(), p.secretsCommand(), p.usersCommand(), p.groupsCommand(), p.auditCommand())
-	p.group(root, "machines", "Work on machines:", p.agentsCommand(), p.runCommand())
+	run := p.runCommand()
+	p.group(root, "machines", "Work on machines:", p.agentsCommand(), run)
+	flagsFirst(run)
 	p.group(root, "run", "Run Harvest:",
 		p.upCommand(), p.ingestCommand(), p.doctorCommand(), p.serveCommand(), p.workerCommand(), p.migrateCommand())
 	root.AddCommand(p.versionCommand(), p.readPDF())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	guard(root)
 	return root
 }
 
@@ -162,16 +160,6 @@ func exclusive(c *cobra.Command, flags ...string) {
 		}
 		if before != nil {
 			return before(c, args)
-		}
-		return nil
-	}
-}
-
-// usage makes the errors of a check of arguments usage errors.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return usageError{err}
 		}
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -69,8 +70,11 @@ never shows them.`,
 			return runFault(c.Context(), err)
 		},
 	}
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; flags of the command itself go behind --: harvest run MACHINE -- COMMAND", err)}
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
+			err = fmt.Errorf("%w; flags of the command itself stand behind --: harvest run MACHINE -- COMMAND", err)
+		}
+		return flagFault(c, err)
 	})
 	f.add(c)
 	return c
@@ -81,7 +85,7 @@ func (f *runFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long it may run, at most 5m (default 30s)")
 	flags.DurationVar(&f.wait, "wait", 0, "how long it waits for its machine to connect, at most 24h (default 1m)")
-	flags.StringArrayVar(&f.env, "env", nil, "variable of its environment, as NAME=secret://SECRET (may be repeated)")
+	flags.StringArrayVar(&f.env, "env", nil, "variable of its environment, as NAME=VALUE, or NAME=secret://SECRET for a secret of the project (may be repeated)")
 	flags.StringVar(&f.order.Description, "description", "", "what it is for, for those who look at the log or approve it")
 	flags.BoolVar(&f.order.Detach, "detach", false, "print its id, and don't wait for it")
 	flags.BoolVar(&f.raw, "raw", false, "write its output as it is to a terminal too, where it could do harm")
@@ -93,7 +97,7 @@ func (f *runFlags) add(c *cobra.Command) {
 func (f *runFlags) read(given func(flag string) bool) (err error) {
 	for flag, times := range map[string][2]time.Duration{"timeout": {f.timeout, domain.MaxCommandTimeout}, "wait": {f.wait, domain.MaxCommandWait}} {
 		if given(flag) && (times[0] <= 0 || times[0] > times[1]) {
-			return usageError{fmt.Errorf("--%s %s: give a time of more than nothing and at most %s", flag, times[0], times[1])}
+			return usageError{fmt.Errorf("--%s %s: give a time of more than nothing and at most %s", flag, domain.Span(times[0]), domain.Span(times[1]))}
 		}
 	}
 	f.order.TimeoutSecs, f.order.WaitSecs = wholeSeconds(f.timeout), wholeSeconds(f.wait)
@@ -157,7 +161,7 @@ func variables(list []string) (map[string]string, error) {
 	for _, text := range list {
 		name, value, found := strings.Cut(text, "=")
 		if !found || name == "" {
-			return nil, usageError{fmt.Errorf("--env %q is not NAME=secret://SECRET", text)}
+			return nil, usageError{fmt.Errorf("--env %q: write NAME=VALUE, or NAME=secret://SECRET for a secret of the project", text)}
 		}
 		env[name] = value
 	}

@@ -57,7 +57,7 @@ func (p *program) printCommand(ctx context.Context, api *client.Client, id strin
 // ended gives how a command ended as an error with the exit code; nil where it ended well. What
 // the exit code does not say is said: by what is told of the end, where anything is.
 func ended(x domain.CommandInfo, end *commandEnd) error {
-	told := domain.Visible(end.Error)
+	told := domain.VisibleFault(end.Error)
 	say := func(code int, otherwise, advice string) error {
 		return exitError{code, errors.New(cmp.Or(told, otherwise) + advice)}
 	}

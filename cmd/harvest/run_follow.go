@@ -126,7 +126,7 @@ func (v *commandView) write(stream string, data []byte) error {
 func (p *program) followRun(ctx context.Context, api *client.Client, x domain.CommandInfo, asJSON, raw bool) error {
 	v := p.view(raw, asJSON)
 	defer v.close()
-	api.Waits = func(reason string) { v.note("%s (it is tried again)", domain.Visible(reason)) }
+	api.Waits = func(reason string) { v.note("%s (it is tried again)", domain.VisibleFault(reason)) }
 	following, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	defer p.onInterrupt(ctx, following, interrupt{

@@ -88,7 +88,7 @@ func TestRunsThatAreNotFollowed(t *testing.T) {
 	ada.says(exitUsage, "", []string{"behind --"}, "run", "web1", "ls", "-la")
 	ada.says(exitUsage, "", []string{"--timeout 0s", "more than nothing"}, "run", "web1", "--timeout", "0s", "--", "ls")
 	ada.says(exitUsage, "", []string{"--wait 0s", "more than nothing"}, "run", "web1", "--wait", "0s", "--", "ls")
-	ada.says(exitUsage, "", []string{"--timeout 10m0s", "at most 5m0s"}, "run", "web1", "--timeout", "10m", "--", "ls")
+	ada.says(exitUsage, "", []string{"--timeout 10m", "at most 5m"}, "run", "web1", "--timeout", "10m", "--", "ls")
 	ada.says(exitUsage, "", []string{"--wait"}, "run", "web1", "--wait", "-1s", "--", "ls")
 	ada.says(exitUsage, "", []string{"--env"}, "run", "web1", "--env", "T", "--", "ls")
 }

@@ -33,7 +33,7 @@ terminal; it is never an argument, which others on the machine could read.`,
 
 func (p *program) listSecretsCommand() *cobra.Command {
 	var asJSON bool
-	c := p.ofProject(&cobra.Command{Use: "list", Short: "List the secrets of a project, without values", Args: usage(cobra.NoArgs)},
+	c := p.ofProject(&cobra.Command{Use: "list", Short: "List the secrets of a project, without values", Args: noArguments},
 		func(ctx context.Context, api *client.Client, project string, _ []string) error {
 			list, err := api.Secrets(ctx, project)
 			if err != nil {
@@ -95,7 +95,7 @@ func (p *program) permitSecretCommand(verb, short string, revealable bool) *cobr
 
 func (p *program) rotateSecretsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate", Short: "Seal all that is kept with the active encryption key (admins)", Args: usage(cobra.NoArgs),
+		Use: "rotate", Short: "Seal all that is kept with the active encryption key (admins)", Args: noArguments,
 		Long: `Seals all that is kept and sealed with an old encryption key with the active one: secrets of
 projects, credentials of repositories, long texts and files, and the identity by which LXD knows
 Harvest. To retire a key: give every process the new key and make it active, run this, and
@@ -108,7 +108,7 @@ remove the old key once harvest doctor says that nothing uses it.`,
 				}
 				fmt.Fprintf(p.errs, "sealed %d values anew, with the key %q\n", done.Resealed, done.Key)
 				for _, fault := range done.Failed {
-					fmt.Fprintf(p.errs, "left as it is: %s\n", domain.Visible(fault))
+					fmt.Fprintf(p.errs, "left as it is: %s\n", domain.VisibleFault(fault))
 				}
 				if len(done.Failed) > 0 {
 					return domain.Errorf(domain.CodeUnprocessable, "some values don't open; see above")

@@ -22,7 +22,7 @@ need the same encryption keys: under [temporal.codec], or by one data folder.
 
 It listens on [server] host and port. The owner token is in the file owner-token of its data
 folder; set HARVEST_URL and HARVEST_TOKEN to use ask, ingest and ui with it.`,
-		Args: usage(cobra.NoArgs),
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c.Context()) },
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -98,6 +97,6 @@ func (p *program) showSettings(s client.Settings) {
 	ask := map[string]string{
 		"always": "always ask", "changes": "ask unless they only read", "allow_list": "ask unless they are allowed: " + strings.Join(s.AllowedCommands, "; "),
 	}[s.CommandPolicy]
-	p.fields([2]string{"approved by", who}, [2]string{"waits for", fmt.Sprint(time.Duration(s.ConfirmExpiry) * time.Second)},
+	p.fields([2]string{"approved by", who}, [2]string{"waits for", domain.Span(time.Duration(s.ConfirmExpiry) * time.Second)},
 		[2]string{"always ask", strings.Join(s.AskingTools, ", ")}, [2]string{"commands", ask})
 }

@@ -48,7 +48,7 @@ that says name and description. Without --project they are everybody's, which ad
 func (p *program) listSkillsCommand() *cobra.Command {
 	var asJSON bool
 	c := p.inProject(&cobra.Command{
-		Use: "list", Short: "List the skills that everybody has, or all that a project's models may load", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List the skills that everybody has, or all that a project's models may load", Args: noArguments,
 	}, false, func(ctx context.Context, api *client.Client, project string, _ []string) error {
 		list, err := api.Skills(ctx, project, project != "")
 		if err != nil {
@@ -68,7 +68,7 @@ func (p *program) listSkillsCommand() *cobra.Command {
 func (p *program) addSkillCommand() *cobra.Command {
 	var from, name, description string
 	c := p.inProject(&cobra.Command{
-		Use: "add", Short: "Add a skill, and print its id", Args: usage(cobra.NoArgs),
+		Use: "add", Short: "Add a skill, and print its id", Args: noArguments,
 	}, false, func(ctx context.Context, api *client.Client, project string, _ []string) error {
 		content, err := p.text(from)
 		if err != nil {

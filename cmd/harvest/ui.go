@@ -17,7 +17,7 @@ func (p *program) uiCommand() *cobra.Command {
 can be seen, with what went in and came out. The link works for half a day and as often as it
 is opened; whoever has it can sign in, so don't pass it on. A browser stays signed in for a
 week, under the host name of the link.`,
-		Args: usage(cobra.NoArgs),
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			base, token, err := p.find()
 			if err != nil {

@@ -60,7 +60,7 @@ func (p *program) upCommand() *cobra.Command {
 		Long: `Runs the API and the worker in this process, and Temporal and PostgreSQL as its children, on
 this machine only and with all data in one folder. DATABASE_URL and TEMPORAL_ADDRESS name
 servers that run already. Ctrl-C stops all in order; what was under way goes on at the next up.`,
-		Args: usage(cobra.NoArgs),
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			screen := p.screen(p.errs)
 			defer screen.Close()

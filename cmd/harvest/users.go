@@ -28,7 +28,7 @@ func (p *program) usersCommand() *cobra.Command {
 func (p *program) listUsersCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List everybody", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List everybody", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(func(api *client.Client) error {
 				list, names, err := peopleAndGroups(c.Context(), api)

@@ -15,7 +15,7 @@ func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Tell which version this is",
-		Args:  usage(cobra.NoArgs),
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(p.out, "harvest %s %s/%s %s\n", versionName(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return err

@@ -34,7 +34,7 @@ event_id, from which --after goes on.`,
 					return err
 				}
 				if asJSON {
-					return p.printEvents(c.Context(), api, api.FollowProject(c.Context(), project.ID, after))
+					return p.printEvents(c.Context(), api.FollowProject(c.Context(), project.ID, after))
 				}
 				return p.showFeed(c.Context(), api, project.ID, after)
 			})
@@ -77,8 +77,7 @@ func (p *program) showFeed(ctx context.Context, api *client.Client, project, aft
 }
 
 // printEvents prints events for programs.
-func (p *program) printEvents(ctx context.Context, api *client.Client, events iter.Seq2[client.Event, error]) error {
-	api.Waits = func(reason string) { fmt.Fprintf(p.errs, "harvest: %s (it is tried again)\n", reason) }
+func (p *program) printEvents(ctx context.Context, events iter.Seq2[client.Event, error]) error {
 	for event, err := range events {
 		if ctx.Err() != nil {
 			return nil

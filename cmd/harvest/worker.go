@@ -12,7 +12,7 @@ func (p *program) workerCommand() *cobra.Command {
 		Long: `Runs a worker without the API, for production. As many may run as are wanted; each serves all
 queues, or those that are named: turns, models, tools, ingest, deploy. All processes need the
 same encryption keys: under [temporal.codec], or by one data folder.`,
-		Args: usage(cobra.NoArgs),
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := p.configure()
 			if err != nil {

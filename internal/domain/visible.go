@@ -98,6 +98,19 @@ func Visible(text string) string {
 	return out.String()
 }
 
+// VisibleFault escapes a message about what went wrong as Visible does. Such messages may be of
+// several lines, where there are several causes or a program's words are told: in one line for
+// people these are set apart by semicolons.
+func VisibleFault(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, Visible(line))
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
 // seen reports whether a character shows as itself. Besides what Unicode calls controls and
 // formats, some letters and marks have no width or show nothing.
 func seen(r rune) bool {

@@ -116,7 +116,7 @@ func (s *Store) cannotCancel(ctx context.Context, c domain.Command) (domain.Comm
 	if err != nil {
 		return c, err
 	}
-	return c, domain.Errorf(domain.CodeConflict, "the agent on %s can't cancel a command that it was sent; it ends by itself, or at its time limit of %s", c.Hostname, c.Timeout)
+	return c, domain.Errorf(domain.CodeConflict, "the agent on %s can't cancel a command that it was sent; it ends by itself, or at its time limit of %s", c.Hostname, domain.Span(c.Timeout))
 }
 
 // ReleaseCommand lets a command that waited for its approval go to its agent. One that does not

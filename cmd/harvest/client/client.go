@@ -102,7 +102,16 @@ func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
 		return response, nil
 	}
 	defer response.Body.Close()
-	return nil, refusal(response)
+	return nil, c.renewed(refusal(response))
+}
+
+// renewed says of a key that is not taken what gives another one.
+func (c *Client) renewed(err error) error {
+	if c.token == "" || domain.CodeOf(err) != domain.CodeUnauthorized {
+		return err
+	}
+	return domain.Errorf(domain.CodeUnauthorized, "%s; a key ends when it expires, is removed or its person may no longer sign in: log in anew with harvest login %s, or set HARVEST_TOKEN to another key",
+		domain.PublicMessage(err), c.base)
 }
 
 // away is the error of a server that can't be reached.
