@@ -166,7 +166,7 @@ func TestProjectSettings(t *testing.T) {
 	m, ada := newMachines(t)
 	m.answer("GET /projects/p1/settings", `{"approvers":"others","confirm_expiry_seconds":3600,"asking_tools":["drop"],"command_policy":"changes","allowed_commands":[]}`)
 	m.answer("PUT /projects/p1/settings", `{"ok":true}`)
-	ada.says(exitOK, "", []string{"members, but not who asked", "1h0m0s", "drop", "ask unless they only read"}, "projects", "settings", "engine")
+	ada.says(exitOK, "", []string{"members, but not who asked", "waits for    1h\n", "drop", "ask unless they only read"}, "projects", "settings", "engine")
 	ada.says(exitOK, "", []string{"changed the settings of the project engine"}, "projects", "settings", "engine", "--command-policy", "allow_list", "--allow-command", "uptime", "--asking-tool", "")
 	m.wants(t, `PUT /projects/p1/settings {"approvers":"others","confirm_expiry_seconds":3600,"asking_tools":[],"command_policy":"allow_list","allowed_commands":["uptime"]}`)
 	ada.says(exitOK, "", []string{`"command_policy": "changes"`}, "projects", "settings", "engine", "--json")
