@@ -130,6 +130,21 @@ func TestConnectsAgainByJitteredWaitsThatBeginAnew(t *testing.T) {
 	}
 }
 
+func TestPagesOfOthersAreNoServer(t *testing.T) {
+	t.Parallel()
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<html>\ndata: {\"type\":\"execute\",\"request_id\":\"x\",\"command\":\"true\"}\n\n")
+	}))
+	t.Cleanup(page.Close)
+	s := newServer(t)
+	d := newDaemon(t, s)
+	rewrite(t, d.config, s.URL, page.URL)
+	d.start()
+	d.says("the answer is not of a Harvest server")
+	d.says("text/html")
+}
+
 func TestTwoAgentsShareNoState(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

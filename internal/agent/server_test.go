@@ -249,6 +249,9 @@ func (s *server) post(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.posts = append(s.posts, p)
+	if p.Status == http.StatusTemporaryRedirect {
+		w.Header().Set("Location", body)
+	}
 	w.WriteHeader(p.Status)
 	_, _ = w.Write([]byte(body))
 }

@@ -98,10 +98,12 @@ func TestConsole(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	d := newDaemon(t, s)
-	d.start()
+	d.start("HARVEST_COMMAND_ID=another")
 	conn := s.console("s1")
 	types(t, conn, "PS1=; stty -echo; echo size $(stty size) $TERM $0\n")
 	shows(t, conn, "size 30 100 xterm-256color -")
+	types(t, conn, "echo id ${HARVEST_COMMAND_ID:-no''ne}\n")
+	shows(t, conn, "id none") // else what ends that command would end the console
 	for _, frame := range []string{`{"type":"resize","cols":132,"rows":50}`, `{"type":"strange"}`, `no JSON`} {
 		if err := conn.Write(t.Context(), websocket.MessageText, []byte(frame)); err != nil {
 			t.Fatal(err)
@@ -207,6 +209,23 @@ func TestConsoleThatNobodyReadsWaits(t *testing.T) {
 	}
 	if grown := peak(t, d.cmd.Process.Pid) - before; grown > 32<<20 {
 		t.Errorf("the agent grew by %d KiB", grown>>10)
+	}
+}
+
+// However many sessions there were, it is those that are open that count.
+func TestPlacesOfSessionsAreFreeAgain(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := newDaemon(t, s)
+	d.start()
+	for i := range 260 {
+		id := fmt.Sprintf("t%d", i)
+		s.send(agentwire.Message{Type: agentwire.OpenTunnel, SessionID: id})
+		conn := s.session("/agent/tunnel/" + id)
+		if _, first := read(t, conn); !strings.Contains(first, "0 is no port") {
+			t.Fatalf("of tunnel %d the first frame is %s", i, first)
+		}
+		_, _, _ = conn.Read(t.Context()) // its end, which is answered
 	}
 }
 
