@@ -37,8 +37,7 @@ func (m machine) asking(id string) domain.CommandOrder {
 // An action of a person is decided as others are, without a turn, and ends with its command.
 func TestActionsOfPersons(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
+	h, project := newYard(t)
 	m, r := h.join(project, "m1", whole...), h.store
 	ctx := context.Background()
 	ids := map[string]string{}
@@ -137,8 +136,7 @@ func TestActionsOfPersons(t *testing.T) {
 // The commands of a canceled turn are to be canceled, where that can be.
 func TestCommandsOfCanceledTurns(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
+	h, project := newYard(t)
 	ours, plain := h.join(project, "m1", whole...), h.join(project, "")
 	turn := create(t, h.store, request())
 	var want []string

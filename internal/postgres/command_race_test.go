@@ -18,9 +18,7 @@ import (
 func TestADeliveryAgainstACancel(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 
 	c := m.order()
 	got, err := h.store.CancelCommand(ctx, project.ID, c.ID, "Ada")
@@ -66,8 +64,7 @@ func TestADeliveryAgainstACancel(t *testing.T) {
 func TestAPlainAgentCantCancel(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
+	h, project := newYard(t)
 	m := h.join(project, "")
 	c := m.sent()
 	_, err := h.store.CancelCommand(ctx, project.ID, c.ID, "Ada")
@@ -81,9 +78,7 @@ func TestAPlainAgentCantCancel(t *testing.T) {
 func TestALapseAgainstAResult(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 
 	c := m.sent()
 	if got, err := h.store.LapseCommand(ctx, c.ID); err != nil || got.Status != domain.CommandDelivered {
@@ -116,9 +111,7 @@ func TestALapseAgainstAResult(t *testing.T) {
 func TestALapseAgainstADelivery(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	c := m.order()
 	m.late(c.ID)
 	if list := m.deliver(); len(list) != 0 {
@@ -139,9 +132,7 @@ func TestALapseAgainstADelivery(t *testing.T) {
 func TestTwoConnectionsDeliver(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	older := m.connection
 	m.connect("")
 	c := m.order()
@@ -188,9 +179,7 @@ func TestTwoConnectionsDeliver(t *testing.T) {
 func TestADeliveryAgainstATakeover(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	for range 30 {
 		c := m.order()
 		older := m.connection
@@ -223,9 +212,7 @@ func TestADeliveryAgainstATakeover(t *testing.T) {
 // What a machine was sent is sent again to that machine alone, and only where it keeps a journal.
 func TestDeliveredAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	c := m.sent()
 	m.connect("")
 	list := m.deliver()
@@ -272,8 +259,7 @@ func TestDeliveredAgain(t *testing.T) {
 func TestOutputAndResultsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
+	h, project := newYard(t)
 	m, other := h.join(project, "m1", whole...), h.join(project, "m2", whole...)
 	take := func(id string, offset int64, text string) error {
 		chunks := []domain.CommandChunk{{Stream: domain.StreamStdout, Offset: offset, Data: []byte(text)}}
@@ -325,9 +311,7 @@ func TestOutputAndResultsInAnyOrder(t *testing.T) {
 func TestAResultAgainstOutput(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	const text = "0123456789abcdefghij"
 	for range 20 {
 		c := m.sent()
@@ -380,9 +364,7 @@ func TestAResultAgainstOutput(t *testing.T) {
 func TestStartedAgainstOutput(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	for range 20 {
 		c := m.sent()
 		var group errgroup.Group
@@ -408,9 +390,7 @@ func TestStartedAgainstOutput(t *testing.T) {
 func TestAnAgentIsRemovedAmidItsCommands(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	sent, queued := m.sent(), m.order()
 	pending, err := h.store.CreateCommand(ctx, domain.CommandOrder{ID: "p", ProjectID: project.ID, AgentID: m.ID, Command: "x", Timeout: time.Minute, Wait: time.Minute, Pending: true})
 	if err != nil {
@@ -443,8 +423,7 @@ func TestAnAgentIsRemovedAmidItsCommands(t *testing.T) {
 func TestOrdersAgainstARemoval(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
+	h, project := newYard(t)
 	for range 5 {
 		m := h.join(project, domain.NewID(), whole...)
 		var group errgroup.Group

@@ -38,6 +38,21 @@ type machine struct {
 	hello      domain.AgentHello
 }
 
+// newYard gives a project for machines.
+func newYard(t *testing.T) (house, domain.Project) {
+	t.Helper()
+	h := newHouse(t)
+	_, project, _ := shared(t, h.store)
+	return h, project
+}
+
+// newMachine gives a machine of a project, with our own agent.
+func newMachine(t *testing.T) (house, domain.Project, machine) {
+	t.Helper()
+	h, project := newYard(t)
+	return h, project, h.join(project, "m1", whole...)
+}
+
 // join makes an agent of the project, of the machine that is named; "" is a plain agent.
 func (h house) join(project domain.Project, name string, capabilities ...string) machine {
 	h.Helper()

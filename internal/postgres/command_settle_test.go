@@ -28,9 +28,7 @@ func (m machine) pending() domain.Command {
 func TestAnApproval(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	c := m.pending()
 	m.exec(`update commands set deliver_by = now() - interval '1 hour', created_at = now() - interval '1 hour'`)
 	if list := m.deliver(); len(list) != 0 {
@@ -77,9 +75,7 @@ func TestAnApproval(t *testing.T) {
 func TestAnApprovalAgainstARejection(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	for range 20 {
 		c := m.pending()
 		var group errgroup.Group
@@ -102,9 +98,7 @@ func TestAnApprovalAgainstARejection(t *testing.T) {
 func TestWhatAWorkflowSees(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	c := m.order()
 	if list, err := h.store.UnstartedCommands(ctx, 0, 10); err != nil || len(list) != 1 || list[0].ID != c.ID {
 		t.Errorf("to be started %+v, %v", list, err)
@@ -194,8 +188,7 @@ func TestAwaiting(t *testing.T) {
 func TestCommandsAreListed(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
+	h, project := newYard(t)
 	m, other := h.join(project, "m1", whole...), h.join(project, "m2", whole...)
 	var ids []string
 	for range 5 {
@@ -227,9 +220,7 @@ func TestCommandsAreListed(t *testing.T) {
 
 func TestOldCommandsGo(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	c := m.sent()
 	m.end(result(c.ID, 0, "out"))
 	open := m.order()
@@ -264,9 +255,7 @@ func TestOldCommandsGo(t *testing.T) {
 func TestAProjectIsDeletedAmidItsCommands(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	sent, queued, pending := m.sent(), m.order(), m.pending()
 	if _, err := h.store.CloseProject(ctx, project.ID); err != nil {
 		t.Fatal(err)
