@@ -14,33 +14,30 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/testkit"
+	"github.com/harvest-engine/harvest/internal/testkit/built"
 )
 
-// realAgent is the folder with the agent's program, built once.
-var realAgent = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "harvest-agent")
+// realAgent gives the agent's program.
+func realAgent(t *testing.T) string {
+	t.Helper()
+	path, err := built.Static("cmd/harvest-agent")
 	if err != nil {
-		return "", err
+		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "harvest-agent"), "../harvest-agent")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the agent: %w: %s", err, out)
-	}
-	return dir, nil
-})
+	return path
+}
 
 // front is the address under which machines reach Harvest: a proxy before the API of now.
 type front struct {
 	*httptest.Server
-	behind atomic.Pointer[url.URL]
+	behind   atomic.Pointer[url.URL]
+	sessions atomic.Pointer[url.URL] // where consoles and tunnels are opened; nil: behind
 }
 
 func newFront(t *testing.T) *front {
@@ -49,7 +46,11 @@ func newFront(t *testing.T) *front {
 	f.Server = httptest.NewServer(&httputil.ReverseProxy{
 		FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) {
-			if to := f.behind.Load(); to != nil {
+			to, path := f.behind.Load(), r.In.URL.Path
+			if other := f.sessions.Load(); other != nil && (strings.HasPrefix(path, "/agent/console/") || strings.HasPrefix(path, "/agent/tunnel/")) {
+				to = other
+			}
+			if to != nil {
 				r.SetURL(to)
 			}
 		},
@@ -64,20 +65,22 @@ func newFront(t *testing.T) *front {
 
 func (f *front) lead(t *testing.T, to string) {
 	t.Helper()
-	u, err := url.Parse(to)
+	f.behind.Store(address(t, to))
+}
+
+func address(t *testing.T, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.behind.Store(u)
+	return u
 }
 
 // machinesTOML is the configuration of servers that give agents away, and share their keys.
 func machinesTOML(t *testing.T, public string) string {
 	t.Helper()
-	dir, err := realAgent()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := filepath.Dir(realAgent(t))
 	return scriptedModel + fmt.Sprintf("\n[temporal.codec.keys]\nshared = %q\n[agents]\npublic_url = %q\nbinary_path = %q\n", firstKey, public, dir)
 }
 

@@ -9,8 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,36 +25,17 @@ import (
 	"github.com/harvest-engine/harvest/internal/testkit"
 )
 
-// agentProgram builds the agent, once.
-var agentProgram = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "harvest-agent")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "harvest-agent")
-	build := exec.Command("go", "build", "-o", path, "../harvest-agent")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the agent: %w\n%s", err, text)
-	}
-	return path, nil
-})
-
 // runAgent runs the real agent against an address, with a token that is for one project, until
 // it is killed or the test ends.
 func runAgent(t *testing.T, server, token string) *exec.Cmd {
 	t.Helper()
-	program, err := agentProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "agent.toml")
 	if err := os.WriteFile(path, []byte(fmt.Sprintf("server_url = %q\nagent_token = %q\nhostname = \"box\"\n", server, token)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	cmd := exec.Command(program, "run", "-c", path)
+	cmd := exec.Command(realAgent(t), "run", "-c", path)
 	cmd.Env, cmd.Dir = append(os.Environ(), "HOME="+dir, "PS1=$ "), dir
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
@@ -91,28 +70,10 @@ func threeServers(t *testing.T) (servers [3]*rig, front string) {
 	for i := range servers {
 		servers[i] = runRig(t, rigConfig(t, upgradeScript, scriptedModel+"\n[temporal.codec.keys]\nshared = \""+firstKey+"\"\n"), on)
 	}
-	to := func(r *rig) http.Handler {
-		base, err := url.Parse(r.base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		proxy := httputil.NewSingleHostReverseProxy(base)
-		proxy.FlushInterval = -1
-		return proxy
-	}
-	second, third := to(servers[1]), to(servers[2])
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/agent/console/") || strings.HasPrefix(r.URL.Path, "/agent/tunnel/") {
-			third.ServeHTTP(w, r)
-			return
-		}
-		second.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
-	return servers, server.URL
+	f := newFront(t)
+	f.lead(t, servers[1].base)
+	f.sessions.Store(address(t, servers[2].base))
+	return servers, f.URL
 }
 
 // online waits until a project's machine is connected, and gives its id.

@@ -14,25 +14,18 @@ import (
 
 	"github.com/harvest-engine/harvest/internal/agent/procs"
 	"github.com/harvest-engine/harvest/internal/agent/shim"
+	"github.com/harvest-engine/harvest/internal/testkit/built"
 )
 
 // binary is the real harvest-agent, built once.
 var binary string
 
 func TestMain(m *testing.M) {
-	folder, err := os.MkdirTemp("", "harvest-agent")
-	if err != nil {
+	var err error
+	if binary, err = built.Static("cmd/harvest-agent"); err != nil {
 		panic(err)
 	}
-	binary = filepath.Join(folder, "harvest-agent")
-	build := exec.Command("go", "build", "-o", binary, "../../cmd/harvest-agent")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		panic(fmt.Sprintf("build the agent: %v\n%s", err, out))
-	}
-	code := m.Run()
-	_ = os.RemoveAll(folder)
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // daemon is a real agent with its files.

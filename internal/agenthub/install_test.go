@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -19,23 +18,22 @@ import (
 
 	"github.com/harvest-engine/harvest/internal/agenthub"
 	"github.com/harvest-engine/harvest/internal/domain"
+	"github.com/harvest-engine/harvest/internal/testkit/built"
 )
 
-// builtAgent is a program that stands for the agent.
-var builtAgent = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "agent")
+// standIn is a program that stands for the agent.
+func standIn(t *testing.T) []byte {
+	t.Helper()
+	path, err := built.Static("internal/agenthub/testdata/agent")
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "harvest-agent")
-	build := exec.Command("go", "build", "-o", path, "./testdata/agent")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, out)
+	program, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return os.ReadFile(path)
-})
+	return program
+}
 
 // site is a server that machines are installed from, and a machine: a folder that stands for
 // its root, with the programs that it has.
@@ -54,10 +52,7 @@ type site struct {
 // newSite makes one; without are programs that the machine lacks.
 func newSite(t *testing.T, without ...string) *site {
 	t.Helper()
-	program, err := builtAgent()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := standIn(t)
 	s := &site{root: t.TempDir(), binaries: t.TempDir()}
 	write(t, filepath.Join(s.binaries, "harvest-agent-"+runtime.GOARCH), string(program), 0o755)
 	mux := http.NewServeMux()
