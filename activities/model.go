@@ -52,6 +52,8 @@ type ToolBox interface {
 	Describe(name string, input json.RawMessage) string
 	// Explain tells the person who decides a call what it is about.
 	Explain(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) []domain.Detail
+	// Pin gives the input of a call that asks as it is to be approved and run.
+	Pin(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) json.RawMessage
 	// Hostname names the machine that a call is about; "" for none.
 	Hostname(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) string
 	// Asks reports whether a call must wait for a person's approval.
@@ -182,6 +184,7 @@ func (a *Model) confirmations(ctx context.Context, d domain.Dialogue, out *outco
 		}
 		return about
 	}
+	out.pin = func(name string, input json.RawMessage) json.RawMessage { return a.Tools.Pin(ctx, d.Scope, name, input) }
 	out.place = func(call domain.ToolCall) string { return a.Tools.Hostname(ctx, d.Scope, call.Name, call.Input) }
 	out.asks = func(call domain.ToolCall) bool {
 		return call.Name != tools.AskUserName &&

@@ -31,6 +31,7 @@ type outcome struct {
 	tools    ToolBox
 	asks     func(call domain.ToolCall) bool // must wait for a person
 	explain  func(call domain.ToolCall) []domain.Detail
+	pin      func(name string, input json.RawMessage) json.RawMessage // gives the input of a call that asks with ids for names
 	place    func(call domain.ToolCall) string // the machine that it is about; "" for none
 	expiry   time.Duration                     // of what waits
 	// shortened: the turn's budgets left less than the longest answer
@@ -158,7 +159,7 @@ func (o *outcome) toolCall(b domain.Block) domain.ToolCall {
 		call.Status, call.Result = domain.CallError, refusal
 	default:
 		if call.Asks = known && (o.handles[b.CallID] || o.asks(call)); call.Asks {
-			call.Input = spec.Known(call.Input)
+			call.Input = o.pin(call.Name, spec.Known(call.Input))
 		}
 	}
 	return call

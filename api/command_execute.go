@@ -156,20 +156,18 @@ func (s *Server) commandID(ctx context.Context, r request[executeBody]) (string,
 
 // sameCalls gives the inputs of calls of run_command that would have done the same.
 func sameCalls(c domain.Command, b executeBody) (inputs []map[string]any) {
-	for _, name := range []string{c.AgentID, c.Hostname} {
-		for fields := range 4 {
-			input := map[string]any{"agent_id": name, "command": b.Command}
-			if fields&1 != 0 {
-				input["timeout_secs"] = b.TimeoutSecs
-			}
-			if fields&2 != 0 {
-				input["description"] = b.Description
-			}
-			if len(b.Env) > 0 {
-				input["env"] = b.Env
-			}
-			inputs = append(inputs, input)
+	for fields := range 4 {
+		input := map[string]any{"agent_id": c.AgentID, "hostname": c.Hostname, "command": b.Command}
+		if fields&1 != 0 {
+			input["timeout_secs"] = b.TimeoutSecs
 		}
+		if fields&2 != 0 {
+			input["description"] = b.Description
+		}
+		if len(b.Env) > 0 {
+			input["env"] = b.Env
+		}
+		inputs = append(inputs, input)
 	}
 	return inputs
 }

@@ -57,7 +57,7 @@ func TestExecute(t *testing.T) {
 	f.actions.mu.Lock()
 	defer f.actions.mu.Unlock()
 	noted := f.actions.performed[0]
-	if noted.Tool != "run_command" || noted.ProjectID != "p1" || len(noted.Inputs) != 8 || !strings.Contains(string(noted.Inputs[0]), `"agent_id":"a1"`) {
+	if noted.Tool != "run_command" || noted.ProjectID != "p1" || len(noted.Inputs) != 4 || !strings.Contains(string(noted.Inputs[0]), `"agent_id":"a1"`) {
 		t.Errorf("noted %+v", noted)
 	}
 }

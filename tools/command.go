@@ -38,6 +38,7 @@ func (runCommand) Spec() Spec {
 
 type commandCall struct {
 	AgentID     string            `json:"agent_id" need:""`
+	Hostname    string            `json:"hostname"` // of the machine that was approved, with its id
 	Command     string            `json:"command" need:""`
 	Description string            `json:"description"`
 	TimeoutSecs int               `json:"timeout_secs"`
@@ -59,15 +60,36 @@ func readCommand(input json.RawMessage) (commandCall, error) {
 	return in, nil
 }
 
-// Asks tells whether the project lets this line run without an approval. What can't be run asks
-// nobody: its run says what is wrong.
+// Asks tells whether the project lets this line run without an approval. What can't be run, for
+// its machine too, asks nobody: its run says what is wrong.
 func (t runCommand) Asks(ctx context.Context, scope domain.Scope, input json.RawMessage) (bool, error) {
 	in, err := readCommand(input)
 	if err != nil || scope.ProjectID == "" {
 		return false, nil
 	}
-	verdict, err := t.judge(ctx, scope.ProjectID, in)
-	return !verdict.Passes, err
+	if verdict, err := t.judge(ctx, scope.ProjectID, in); verdict.Passes || err != nil {
+		return err != nil, err
+	}
+	_, err = findAgent(ctx, t.machines, scope.ProjectID, in.AgentID)
+	return domain.CodeOf(err) != domain.CodeNotFound && domain.CodeOf(err) != domain.CodeInvalid, nil
+}
+
+// Pin names the machine by its id, beside the hostname that people are shown.
+func (t runCommand) Pin(ctx context.Context, scope domain.Scope, input json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]any
+	in, err := readCommand(input)
+	if err == nil {
+		err = json.Unmarshal(input, &fields)
+	}
+	if err != nil {
+		return nil, err
+	}
+	agent, err := findAgent(ctx, t.machines, scope.ProjectID, in.AgentID)
+	if err != nil {
+		return nil, err
+	}
+	fields["agent_id"], fields["hostname"] = agent.ID, agent.Hostname
+	return json.Marshal(fields)
 }
 
 // judge gives the verdict on a call by the rules of its project. An error is none that passes.
@@ -181,6 +203,13 @@ func (t runCommand) Run(ctx context.Context, scope domain.Scope, input json.RawM
 // start orders the command. That it asks is looked at again: the rules may have changed, and a
 // call may come from where nobody has judged it.
 func (t runCommand) start(ctx context.Context, scope domain.Scope, id string, in commandCall) error {
+	agent, err := findAgent(ctx, t.machines, scope.ProjectID, in.AgentID)
+	if scope.ActionID != "" {
+		agent, err = approvedAgent(in, agent, err)
+	}
+	if err != nil {
+		return err
+	}
 	if scope.ActionID == "" {
 		verdict, err := t.judge(ctx, scope.ProjectID, in)
 		if err != nil {
@@ -189,10 +218,6 @@ func (t runCommand) start(ctx context.Context, scope domain.Scope, id string, in
 		if !verdict.Passes {
 			return errUnapproved
 		}
-	}
-	agent, err := findAgent(ctx, t.machines, scope.ProjectID, in.AgentID)
-	if err != nil {
-		return err
 	}
 	_, err = t.machines.StartCommand(ctx, domain.CommandOrder{
 		ID: id, ProjectID: scope.ProjectID, AgentID: agent.ID, Command: in.Command, Description: in.Description, Env: in.Env,

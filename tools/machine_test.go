@@ -196,6 +196,63 @@ func TestRunCommandNamesAMachine(t *testing.T) {
 	}
 }
 
+// What was approved is a machine by its id, and the name that people saw: another that has the
+// name by now is not meant, and neither is the same one under another name.
+func TestRunCommandIsPinned(t *testing.T) {
+	t.Parallel()
+	f := newFakeMachines()
+	r := tools.NewRegistry(tools.MachineTools(f)...)
+	asked := input(t, map[string]any{"agent_id": "web", "command": "touch x", "description": "d"})
+	pinned := r.Pin(t.Context(), inProject, "run_command", asked)
+	var fields map[string]any
+	if err := json.Unmarshal(pinned, &fields); err != nil || fields["agent_id"] != "a1" || fields["hostname"] != "web" || fields["command"] != "touch x" {
+		t.Fatalf("pinned %s (%v)", pinned, err)
+	}
+	approved := inProject
+	approved.ActionID = "act"
+	for what, c := range map[string]struct {
+		agents []domain.Agent
+		call   json.RawMessage
+		want   string
+	}{
+		"renamed":         {[]domain.Agent{{ID: "a1", ProjectID: "p", Hostname: "web-old"}, {ID: "a9", ProjectID: "p", Hostname: "web"}}, pinned, `was called "web" then, and is "web-old" now`},
+		"replaced":        {[]domain.Agent{{ID: "a9", ProjectID: "p", Hostname: "web"}}, pinned, "is not in the project any more"},
+		"never pinned":    {[]domain.Agent{{ID: "a9", ProjectID: "p", Hostname: "web"}}, asked, "is not in the project any more"},
+		"of others by id": {[]domain.Agent{{ID: "a9", ProjectID: "p", Hostname: "a1"}}, pinned, "is not in the project any more"},
+	} {
+		f.agents = c.agents
+		res, err := r.Run(t.Context(), approved, "run_command", c.call)
+		if err != nil || !res.Error || !strings.Contains(res.Text, c.want) || len(f.ordered) != 0 {
+			t.Errorf("%s: %v %q, ordered %d", what, err, res.Text, len(f.ordered))
+		}
+	}
+	f.agents = newFakeMachines().agents
+	if res, err := r.Run(t.Context(), approved, "run_command", pinned); err != nil || res.Error || len(f.ordered) != 1 || f.ordered[0].AgentID != "a1" {
+		t.Errorf("%v %+v %+v", err, res, f.ordered)
+	}
+}
+
+// What names no machine asks nobody, as it can't be run.
+func TestRunCommandWithoutAMachineAsksNobody(t *testing.T) {
+	t.Parallel()
+	r := tools.NewRegistry(tools.MachineTools(newFakeMachines())...)
+	for name, want := range map[string]bool{"web": true, "a2": true, "nobody": false, "twin": false, "a5": false} {
+		call := input(t, map[string]any{"agent_id": name, "command": "touch x"})
+		if got := r.Asks(t.Context(), inProject, "run_command", call); got != want {
+			t.Errorf("%s asks: %v", name, got)
+		}
+		if want {
+			continue
+		}
+		if string(r.Pin(t.Context(), inProject, "run_command", call)) != string(call) {
+			t.Errorf("%s was pinned", name)
+		}
+		if res, err := r.Run(t.Context(), inProject, "run_command", call); err != nil || !res.Error || strings.Contains(res.Text, "approved") {
+			t.Errorf("%s: %v %q", name, err, res.Text)
+		}
+	}
+}
+
 func TestRunCommandExplains(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.MachineTools(newFakeMachines())...)

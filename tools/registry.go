@@ -123,6 +123,22 @@ func (r *Registry) Explain(ctx context.Context, scope domain.Scope, name string,
 	return about
 }
 
+// Pin gives the input of a call that asks as it is to be approved and run: with ids in the place
+// of names. A tool does not run what could not be pinned.
+func (r *Registry) Pin(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) json.RawMessage {
+	tool, ok := r.byName[name].(Pinner)
+	if !ok {
+		return input
+	}
+	ctx, cancel := context.WithTimeout(ctx, judgeLimit)
+	defer cancel()
+	pinned, err := tool.Pin(ctx, scope, input)
+	if err != nil {
+		return input
+	}
+	return pinned
+}
+
 // Hostname names the machine that a call is about; "" for none.
 func (r *Registry) Hostname(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) string {
 	tool, ok := r.byName[name].(Placed)

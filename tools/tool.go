@@ -38,6 +38,13 @@ type Placed interface {
 	Hostname(ctx context.Context, scope domain.Scope, input json.RawMessage) string
 }
 
+// Pinner is a tool that takes names of things, which may come to mean others.
+type Pinner interface {
+	// Pin gives the input of a call that asks with the ids of what its names mean now, so that
+	// what is approved is what runs.
+	Pin(ctx context.Context, scope domain.Scope, input json.RawMessage) (json.RawMessage, error)
+}
+
 // Spec is all that is known of a tool without running it.
 type Spec struct {
 	domain.ToolSpec

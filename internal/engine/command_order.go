@@ -35,7 +35,7 @@ func (e *Engine) OrderCommand(ctx context.Context, who domain.Actor, order domai
 
 // proposal is the action of a person's command.
 func proposal(c domain.Command, who domain.Actor, expiry time.Duration) domain.Action {
-	input := map[string]any{"agent_id": c.AgentID, "command": c.Command, "timeout_secs": int(c.Timeout / time.Second)}
+	input := map[string]any{"agent_id": c.AgentID, "hostname": c.Hostname, "command": c.Command, "timeout_secs": int(c.Timeout / time.Second)}
 	if c.Description != "" {
 		input["description"] = c.Description
 	}

@@ -46,8 +46,10 @@ returning c.id
 update commands c set cancel_requested_at = coalesce(c.cancel_requested_at, now())
 from agents a where a.id = c.agent_id and 'cancel' = any(a.capabilities) and c.id = @command and c.status = @was returning true`)
 
+	// What is approved is the machine by the name that it was shown with.
 	sqlReleaseCommand = statement("release a command", `
-update commands set status = 'queued', deliver_by = now() + wait where id = @command and status = 'pending'`)
+update commands c set status = 'queued', deliver_by = now() + c.wait
+from agents a where a.id = c.agent_id and a.hostname = c.hostname and c.id = @command and c.status = 'pending'`)
 )
 
 // EndCommand ends a command as its agent says: row, output, what its log lacks of that, and the

@@ -119,18 +119,31 @@ func (s *Store) cannotCancel(ctx context.Context, c domain.Command) (domain.Comm
 	return c, domain.Errorf(domain.CodeConflict, "the agent on %s can't cancel a command that it was sent; it ends by itself, or at its time limit of %s", c.Hostname, domain.Span(c.Timeout))
 }
 
-// ReleaseCommand lets a command that waited for its approval go to its agent. One that does not
-// wait, or not any more, stays as it is.
+// ReleaseCommand lets a command that waited for its approval go to its agent. One whose machine
+// has another name by now is rejected; one that does not wait, or not any more, stays as it is.
 func (s *Store) ReleaseCommand(ctx context.Context, id string) (domain.Command, error) {
-	tag, err := s.pool.Exec(ctx, sqlReleaseCommand, pgx.NamedArgs{"command": id})
-	if err != nil {
-		return domain.Command{}, failed("release command "+id, err)
-	}
-	c, err := s.CommandByID(ctx, id)
-	if err == nil && tag.RowsAffected() > 0 {
-		s.tellAgent(c.AgentID)
-	}
-	return c, err
+	return s.change(ctx, id, func(c domain.Command) (domain.Command, error) {
+		if c.Status != domain.CommandPending {
+			return c, nil
+		}
+		tag, err := s.pool.Exec(ctx, sqlReleaseCommand, pgx.NamedArgs{"command": id})
+		if err != nil {
+			return c, failed("release command "+id, err)
+		}
+		if tag.RowsAffected() > 0 {
+			s.tellAgent(c.AgentID)
+			return s.CommandByID(ctx, id)
+		}
+		agent, err := s.Agent(ctx, c.ProjectID, c.AgentID)
+		if err == nil && agent.Hostname == c.Hostname {
+			err = errRaced
+		}
+		if err != nil {
+			return c, err
+		}
+		return s.settle(ctx, c, domain.CommandRejected, fmt.Sprintf(
+			"the machine that it was approved for was called %q then, and is %q now; the command never ran: look whether it is the right one, and order it again", c.Hostname, agent.Hostname), false)
+	})
 }
 
 // RejectCommand ends a command that waited for its approval, because of what is said. One that

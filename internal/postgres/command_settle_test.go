@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,24 @@ func (m machine) pending() domain.Command {
 		m.Fatalf("created %+v, %v", c, err)
 	}
 	return c
+}
+
+// An approval is of a machine by the name that it was shown with.
+func TestAnApprovalOfARenamedMachine(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, project, _ := shared(t, h.store)
+	m := h.join(project, "m1", whole...)
+	c := m.pending()
+	m.hello.Hostname = "db"
+	m.connect("")
+	got, err := h.store.ReleaseCommand(t.Context(), c.ID)
+	if err != nil || got.Status != domain.CommandRejected || !strings.Contains(got.Error, `was called "web" then, and is "db" now`) {
+		t.Errorf("released %+v, %v", got, err)
+	}
+	if list := m.deliver(); len(list) != 0 {
+		t.Errorf("delivered %+v", list)
+	}
 }
 
 func TestAnApproval(t *testing.T) {
