@@ -141,7 +141,7 @@ func TestAModelRunsCommands(t *testing.T) {
 		t.Errorf("ran %q", ran)
 	}
 	shown := o.ada.wants(t, 200, "So be it.", "GET", talk, "")
-	if n := strings.Count(shown, `"hostname":"box"`); n != 2 {
+	if n := strings.Count(shown, `"hostname":"box"`); n != 3 { // of both calls, and in the input that was approved
 		t.Errorf("the machine is named %d times in %s", n, shown)
 	}
 	for _, text := range []string{"ran cat /etc/hostname | head -1", "ran touch /tmp/tidy"} {

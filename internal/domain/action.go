@@ -82,6 +82,9 @@ func (a Action) Event() NewEvent {
 	if a.Hostname != "" {
 		payload["hostname"] = a.Hostname
 	}
+	if a.TurnID == "" { // of a turn it is who asks
+		payload["requester"], payload["requester_name"] = a.Requester, a.RequesterName
+	}
 	e := NewPayload(EventConfirmAction, payload)
 	e.CallID = a.CallID
 	return e

@@ -21,7 +21,7 @@ const (
 	EventToolCall       EventType = "tool_call"       // {id, name, input, description, hostname, input_bytes}: hostname of a machine that it is about; the last where the input is cut
 	EventToolResult     EventType = "tool_result"     // {id, name, preview, error, truncated}
 	EventQuestion       EventType = "question"        // {question, choices}
-	EventConfirmAction  EventType = "confirm_action"  // {id, call_id, name, input, description, nonce, hash, expires_at, hostname}
+	EventConfirmAction  EventType = "confirm_action"  // {id, call_id, name, input, description, nonce, hash, expires_at, hostname}; of a person's own also requester and requester_name
 	EventActionDecided  EventType = "action_decided"  // {id, call_id, status, decided_by, name, reason}; expired too
 	EventTitleUpdated   EventType = "title_updated"   // {title, conv_id}
 	EventAttachmentNote EventType = "attachment_note" // {name, problem, note}: models don't get the text of an attachment

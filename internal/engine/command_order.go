@@ -44,7 +44,7 @@ func proposal(c domain.Command, who domain.Actor, expiry time.Duration) domain.A
 	}
 	body, _ := json.Marshal(input) // plain values always marshal
 	return domain.Action{
-		ID: c.ID, CallID: c.ID, ProjectID: c.ProjectID, Requester: who.UserID, Name: domain.ToolRunCommand, Input: body,
+		ID: c.ID, CallID: c.ID, ProjectID: c.ProjectID, Requester: who.UserID, RequesterName: who.Name, Hostname: c.Hostname, Name: domain.ToolRunCommand, Input: body,
 		Hash: domain.ActionHash(domain.ToolRunCommand, body), Nonce: domain.NewNonce(),
 		Description: domain.DescribeAction(domain.ToolRunCommand, body,
 			domain.Detail{Name: "machine", Value: c.Hostname + ", id " + c.AgentID},

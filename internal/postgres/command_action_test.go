@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,6 +131,63 @@ func TestActionsOfPersons(t *testing.T) {
 	list, err := r.Actions(ctx, domain.ActionQuery{ProjectID: order.ProjectID, Tool: domain.ToolRunCommand})
 	if err != nil || len(list) != 5 {
 		t.Errorf("%d actions are listed, %v", len(list), err)
+	}
+}
+
+// A project is told of what its persons ask to have approved, and of what becomes of that, once.
+func TestProjectsAreToldOfActionsOfPersons(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, project, _ := shared(t, h.store)
+	m, r := h.join(project, "m1", whole...), h.store
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	approved, late, canceled := m.propose(domain.NewID(), time.Hour), m.propose(domain.NewID(), -time.Minute), m.propose(domain.NewID(), time.Hour)
+	if again, err := r.ProposeAction(ctx, approved); err != nil || again.ID != approved.ID {
+		t.Fatalf("proposed again: %+v, %v", again, err)
+	}
+	_, err := r.Decide(ctx, domain.Actor{UserID: "bob", Name: "Bob"}, []domain.Decision{{ActionID: approved.ID, Status: domain.ActionApproved, Nonce: approved.Nonce, Hash: approved.Hash}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.CancelCommand(ctx, project.ID, canceled.ID, "Ada"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // whoever sweeps second finds nothing
+		if _, err := r.ExpireActions(ctx, 10); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.SettleActions(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := m.propose(domain.NewID(), time.Hour) // ends what is read
+	want := []string{"confirm_action " + approved.ID, "confirm_action " + late.ID, "confirm_action " + canceled.ID,
+		"action_decided " + approved.ID + " approved Bob", "action_decided " + late.ID + " expired", "action_decided " + canceled.ID + " expired", "confirm_action " + last.ID}
+	var got []string
+	for e, err := range r.Follow(ctx, "project/"+project.ID, domain.Cursor{}) {
+		if err != nil {
+			t.Fatalf("%v after %v", err, got)
+		}
+		if e.Type != domain.EventConfirmAction && e.Type != domain.EventActionDecided {
+			continue
+		}
+		var told struct{ ID, Status, Name, Requester string }
+		if err := json.Unmarshal(e.Payload, &told); err != nil {
+			t.Fatal(err)
+		}
+		line := string(e.Type) + " " + told.ID
+		if e.Type == domain.EventActionDecided {
+			line = strings.TrimSpace(line + " " + told.Status + " " + told.Name)
+		} else if told.Requester != "ada" || told.Name != domain.ToolRunCommand {
+			t.Errorf("told %s", e.Payload)
+		}
+		if got = append(got, line); told.ID == last.ID {
+			break
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -15,6 +15,11 @@ var (
 	sqlLockDecided = statement("lock the logs of decisions", `
 select s.id from subjects s where s.id in (select turn_id from actions where id = any(@actions::text[])) order by s.id for no key update`)
 
+	// The log of a project comes before those of its turns: it is told of actions without one.
+	sqlLockTold = statement("lock the logs of projects that are told of decisions", `
+select s.id from subjects s where s.id in (select 'project/' || project_id from actions where id = any(@actions::text[]) and turn_id = '')
+order by s.id for no key update`)
+
 	sqlDecidable = statement("read what is to be decided", `
 select`+actionColumns+`, a.nonce, a.expires_at <= now(), coalesce(t.ended_at is not null or t.cancel_requested_at is not null, false)
 from actions a left join turns t on t.id = a.turn_id where a.id = @action for update of a`)
@@ -58,30 +63,21 @@ func (s *Store) Decide(ctx context.Context, who domain.Actor, decisions []domain
 	}
 	var decided []domain.Action
 	var told []func()
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, sqlLockDecided, pgx.NamedArgs{"actions": ids}); err != nil {
-			return fmt.Errorf("lock the turns: %w", err)
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		for _, lock := range []string{sqlLockTold, sqlLockDecided} {
+			if _, err := tx.Exec(ctx, lock, pgx.NamedArgs{"actions": ids}); err != nil {
+				return fmt.Errorf("lock the logs: %w", err)
+			}
 		}
-		var turns []string
-		events := map[string][]domain.NewEvent{}
 		for _, d := range decisions {
 			a, err := decide(ctx, tx, who, d)
 			if err != nil {
 				return err
 			}
-			if a.TurnID != "" && events[a.TurnID] == nil {
-				turns = append(turns, a.TurnID)
-			}
-			decided, events[a.TurnID] = append(decided, a), append(events[a.TurnID], a.DecidedEvent())
+			decided = append(decided, a)
 		}
-		for _, turn := range turns {
-			tell, err := s.resume(ctx, tx, turn, events[turn])
-			if err != nil {
-				return err
-			}
-			told = append(told, tell)
-		}
-		return nil
+		told, err = s.tellDecided(ctx, tx, decided)
+		return err
 	})
 	if err != nil {
 		if domain.CodeOf(err) != domain.CodeInternal {
@@ -93,6 +89,40 @@ func (s *Store) Decide(ctx context.Context, who domain.Actor, decisions []domain
 		tell()
 	}
 	return decided, nil
+}
+
+// tellDecided tells the turns of what was decided, and the projects of what belongs to none; what
+// it gives is to be called after the commit.
+func (s *Store) tellDecided(ctx context.Context, tx pgx.Tx, decided []domain.Action) (told []func(), err error) {
+	type log struct{ turn, project string } // one of the two
+	var logs []log
+	events := map[log][]domain.NewEvent{}
+	for _, a := range decided {
+		to := log{turn: a.TurnID}
+		if a.TurnID == "" {
+			to.project = a.ProjectID
+		}
+		if events[to] == nil {
+			logs = append(logs, to)
+		}
+		events[to] = append(events[to], a.DecidedEvent())
+	}
+	for _, to := range logs {
+		if to.turn != "" {
+			tell, err := s.resume(ctx, tx, to.turn, events[to])
+			if err != nil {
+				return nil, err
+			}
+			told = append(told, tell)
+			continue
+		}
+		_, news, err := note(ctx, tx, to.project, events[to]...)
+		if err != nil {
+			return nil, err
+		}
+		told = append(told, func() { s.tell(news...) })
+	}
+	return told, nil
 }
 
 // decide checks and records one decision.

@@ -42,6 +42,7 @@ type happening struct {
 	Note         string              `json:"note"`
 	Status       domain.ActionStatus `json:"status"`
 	Choices      []string            `json:"choices"`
+	Requester    string              `json:"requester_name"` // of an action of a person's own
 	Users        []struct{ Name string }
 	Conversation struct{ ID, Title string }
 	place
@@ -137,13 +138,17 @@ func (f *Feed) showTurn(kind domain.EventType, h happening) {
 			f.line(h.ConvID, Dim, "- "+choice)
 		}
 	case domain.EventConfirmAction:
-		f.line(h.ConvID, Yellow, h.Name+" waits for approval: harvest actions show "+h.ID)
+		f.line(h.ConvID, Yellow, h.waiting()+" waits for approval: harvest actions show "+h.ID)
 	case domain.EventActionDecided:
+		what := ""
+		if h.ConvID == "" { // nothing else tells which
+			what = h.ID + ": "
+		}
 		if h.Status == domain.ActionExpired {
-			f.line(h.ConvID, Dim, "nobody decided in time; it is not run")
+			f.line(h.ConvID, Dim, what+"nobody decided in time; it is not run")
 			return
 		}
-		f.line(h.ConvID, Dim, string(h.Status)+" by "+h.Name)
+		f.line(h.ConvID, Dim, what+string(h.Status)+" by "+h.Name)
 	case domain.EventRetry:
 		f.line(h.ConvID, Yellow, "tries again: "+firstOf(h.Message, "it was interrupted"))
 	case domain.EventAttachmentNote:
@@ -155,6 +160,18 @@ func (f *Feed) showTurn(kind domain.EventType, h happening) {
 	case domain.EventCanceled:
 		f.line(h.ConvID, Yellow, "stopped")
 	}
+}
+
+// waiting names what waits for an approval: what a turn asks, or a person for themselves.
+func (h happening) waiting() string {
+	if h.Requester == "" {
+		return h.Name
+	}
+	what := h.Name
+	if h.Hostname != "" {
+		what += " on " + h.Hostname
+	}
+	return what + ", asked by " + h.Requester
 }
 
 func firstOf(texts ...string) string {
