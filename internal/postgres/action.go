@@ -24,8 +24,12 @@ var (
 select`+actionColumns+` from actions a
 where (@project <> '' and a.project_id = @project or @project = '' and a.project_id is null and a.requester = @user)
   and (@status = '' or a.status = @status) and (@conversation = '' or a.conversation_id = @conversation)
-  and (@tool = '' or a.tool = @tool) and (@before = '' or a.id < @before)
+  and (@tool = '' or a.tool = @tool) and (@before = '' or a.id < (select b.id from actions b where b.id = @before))
 order by a.id desc limit @limit`)
+
+	sqlActionPlace = statement("look for a place in a list of actions", `
+select exists (select from actions a where a.id = @before
+    and (@project <> '' and a.project_id = @project or @project = '' and a.project_id is null and a.requester = @user))`)
 
 	sqlTurnActions = statement("list a turn's waiting actions", `
 select`+actionColumns+` from actions a join turn_calls c on c.turn_id = a.turn_id and c.call_id = a.call_id
@@ -75,16 +79,22 @@ func (s *Store) Action(ctx context.Context, id string) (domain.Action, error) {
 	return a, failed("load action "+id, err)
 }
 
-// Actions lists actions, the newest first, at most maxActions.
+// Actions lists actions, the newest first, at most maxActions. The error is invalid for a place that
+// is none of the list's.
 func (s *Store) Actions(ctx context.Context, q domain.ActionQuery) ([]domain.Action, error) {
 	limit := q.Limit
 	if limit <= 0 || limit > maxActions {
 		limit = maxActions
 	}
-	return s.actions(ctx, sqlActions, pgx.NamedArgs{
+	args := pgx.NamedArgs{
 		"project": q.ProjectID, "user": q.UserID, "status": string(q.Status), "conversation": q.ConversationID, "tool": q.Tool,
 		"before": q.Before, "limit": limit,
-	})
+	}
+	list, err := s.actions(ctx, sqlActions, args)
+	if err == nil {
+		err = s.placed(ctx, len(list), "cursor", sqlActionPlace, args)
+	}
+	return list, err
 }
 
 // WaitingActions lists what a turn waits for.

@@ -23,6 +23,8 @@ where (@user = '' or user_id = @user) and (@method = '' or method = @method) and
   and (@since::timestamptz is null or at >= @since) and (@until::timestamptz is null or at < @until)
   and (@before = '' or (at, id) < (select b.at, b.id from audit b where b.id = @before))
 order by at desc, id desc limit @limit`)
+
+	sqlAuditPlace = statement("look for a noted call", `select exists (select from audit where id = @before)`)
 )
 
 // Audit notes a call; its ID and At are given here.
@@ -35,12 +37,14 @@ func (s *Store) Audit(ctx context.Context, e domain.AuditEntry) error {
 	return failed("note a call", err)
 }
 
-// AuditEntries lists the calls that a filter leaves, the newest first.
+// AuditEntries lists the calls that a filter leaves, the newest first. The error is invalid for a
+// place that there is none of.
 func (s *Store) AuditEntries(ctx context.Context, f domain.AuditFilter) ([]domain.AuditEntry, error) {
-	rows, err := s.pool.Query(ctx, sqlAuditEntries, pgx.NamedArgs{
+	args := pgx.NamedArgs{
 		"user": f.UserID, "method": f.Method, "route": f.Route, "project": f.ProjectID, "outcome": f.Outcome,
 		"since": given(f.Since), "until": given(f.Until), "before": f.Before, "limit": f.Limit,
-	})
+	}
+	rows, err := s.pool.Query(ctx, sqlAuditEntries, args)
 	if err != nil {
 		return nil, failed("list noted calls", err)
 	}
@@ -50,7 +54,10 @@ func (s *Store) AuditEntries(ctx context.Context, f domain.AuditFilter) ([]domai
 		e.At = e.At.UTC()
 		return e, err
 	})
-	return entries, failed("list noted calls", err)
+	if err != nil {
+		return nil, failed("list noted calls", err)
+	}
+	return entries, s.placed(ctx, len(entries), "before", sqlAuditPlace, args)
 }
 
 // given is nil for the zero time.

@@ -49,8 +49,11 @@ select stdout_head, stdout_tail, stderr_head, stderr_tail from command_outputs w
 	sqlCommands = statement("list commands", `
 select`+commandColumns+` from commands c
 where c.project_id = @project and c.agent_id = @agent
-  and (@before = '' or (c.created_at, c.id) < (select b.created_at, b.id from commands b where b.id = @before))
+  and (@before = '' or (c.created_at, c.id) < (select b.created_at, b.id from commands b where b.id = @before and b.agent_id = @agent))
 order by c.created_at desc, c.id desc limit @limit`)
+
+	sqlCommandPlace = statement("look for a place in a list of commands", `
+select exists (select from commands where id = @before and project_id = @project and agent_id = @agent)`)
 
 	sqlCommandEnd = statement("find the end of a command's log", `
 select c.ended_at is not null, s.last_seq from commands c join subjects s on s.id = c.id where c.id = @command`)
@@ -199,15 +202,19 @@ func (s *Store) CommandTaken(ctx context.Context, agentID, id string) (domain.Co
 	return c, err
 }
 
-// Commands lists the commands of an agent of a project, the newest first, without outputs.
+// Commands lists the commands of an agent of a project, the newest first, without outputs. The error
+// is invalid for a place that is none of the list's.
 func (s *Store) Commands(ctx context.Context, projectID, agentID string, page domain.Page) ([]domain.Command, error) {
 	limit := page.Limit
 	if limit <= 0 {
 		limit = defaultCommands
 	}
-	return s.commands(ctx, sqlCommands, pgx.NamedArgs{
-		"project": projectID, "agent": agentID, "before": page.Before, "limit": min(limit, maxCommands),
-	})
+	args := pgx.NamedArgs{"project": projectID, "agent": agentID, "before": page.Before, "limit": min(limit, maxCommands)}
+	list, err := s.commands(ctx, sqlCommands, args)
+	if err == nil {
+		err = s.placed(ctx, len(list), "cursor", sqlCommandPlace, args)
+	}
+	return list, err
 }
 
 func (s *Store) commands(ctx context.Context, sql string, args pgx.NamedArgs) ([]domain.Command, error) {
