@@ -184,7 +184,9 @@ func (a *Model) confirmations(ctx context.Context, d domain.Dialogue, out *outco
 		}
 		return about
 	}
-	out.pin = func(name string, input json.RawMessage) json.RawMessage { return a.Tools.Pin(ctx, d.Scope, name, input) }
+	out.pin = func(name string, input json.RawMessage) json.RawMessage {
+		return a.Tools.Pin(ctx, d.Scope, name, input)
+	}
 	out.place = func(call domain.ToolCall) string { return a.Tools.Hostname(ctx, d.Scope, call.Name, call.Input) }
 	out.asks = func(call domain.ToolCall) bool {
 		return call.Name != tools.AskUserName &&

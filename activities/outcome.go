@@ -32,8 +32,8 @@ type outcome struct {
 	asks     func(call domain.ToolCall) bool // must wait for a person
 	explain  func(call domain.ToolCall) []domain.Detail
 	pin      func(name string, input json.RawMessage) json.RawMessage // gives the input of a call that asks with ids for names
-	place    func(call domain.ToolCall) string // the machine that it is about; "" for none
-	expiry   time.Duration                     // of what waits
+	place    func(call domain.ToolCall) string                        // the machine that it is about; "" for none
+	expiry   time.Duration                                            // of what waits
 	// shortened: the turn's budgets left less than the longest answer
 	shortened bool
 
