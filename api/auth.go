@@ -56,8 +56,9 @@ func (s *Server) authorize(policy access) gin.HandlerFunc {
 	}
 	return func(c *gin.Context) {
 		who, err := s.identifyCaller(c.Request, policy)
-		if err != nil && policy == browser && domain.CodeOf(err) == domain.CodeUnauthorized && forPeople(c.Request) {
+		if err != nil && policy.page() && domain.CodeOf(err) == domain.CodeUnauthorized && forPeople(c.Request) {
 			s.askToSignIn(c)
+			s.noteDenied(c, who)
 			return
 		}
 		if err == nil {
@@ -194,6 +195,8 @@ func (s *Server) identifyCaller(r *http.Request, policy access) (caller, error) 
 	case policy == probe:
 		return caller{}, nil
 	case policy == browser:
+		return s.byLink(r)
+	case policy == visitor && cookieOf(r, ownerCookie) != "" && s.comesFromUs(r) == nil:
 		return s.byLink(r)
 	}
 	return caller{}, err

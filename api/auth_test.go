@@ -18,7 +18,7 @@ func TestEveryRouteNeedsTheToken(t *testing.T) {
 	t.Parallel()
 	f := start(t, withTemporal(t, http.NotFoundHandler()))
 	open := map[string]bool{"GET /health": true, "GET /ready": true, "GET /auth/config": true, "GET /openapi.yaml": true, "GET /auth/owner": true, "OPTIONS /temporal-codec/decode": true,
-		"POST /auth/register": true, "POST /auth/login": true, "POST /auth/logout": true,
+		"POST /auth/register": true, "POST /auth/login": true, "POST /auth/sign-in": true, "POST /auth/logout": true,
 		"GET /auth/google": true, "GET /auth/google/callback": true, "GET /auth/oidc": true, "GET /auth/oidc/callback": true,
 		"GET /auth/device": true, "POST /auth/device": true, "POST /auth/device/token": true,
 		"GET /agents/:agent_id/install.sh": true, "GET /agents/binary/harvest-agent": true}

@@ -213,14 +213,14 @@ func (w *forwardWay) hideOurs(in, out *http.Request) {
 }
 
 // ourCookies are those under our own name that no other program may see, or set.
-var ourCookies = []string{ownerCookie, tokenCookie, sessionCookie, stateCookie, visitCookie}
+var ourCookies = []string{ownerCookie, tokenCookie, sessionCookie, stateCookie, visitCookie, fromCookie}
 
 // hidden are the cookies that the target may not see, or set. On a host name of its own only
 // the visit is ours: there a browser has none of the others, and "session" is what many programs
 // call theirs.
 func (w *forwardWay) hidden() []string {
 	if w.own() {
-		return []string{visitCookie}
+		return []string{visitCookie, fromCookie}
 	}
 	return ourCookies
 }

@@ -20,6 +20,8 @@ import (
 // applications work. It comes with a ticket, which becomes a cookie of that host alone.
 const (
 	visitCookie = "harvest_visit"
+	fromCookie  = "harvest_from"      // where the browser came from
+	cookiesKept = 30 * 24 * time.Hour // longer than the visit: one that has ended is begun again
 	ticketsLife = time.Minute
 	visitLife   = 12 * time.Hour
 	enterPath   = "/.harvest/enter"
@@ -27,6 +29,8 @@ const (
 )
 
 var forwardID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+
+var forwardedPath = regexp.MustCompile(`^/agents/[0-9A-Za-z-]+/[0-9a-z-]+$`)
 
 var errOtherOrigin = domain.Errorf(domain.CodeForbidden, "another site's page may not reach this machine")
 
@@ -60,8 +64,7 @@ func (s *Server) ownAddress(r *http.Request, id string) string {
 	if err != nil {
 		name = r.Host
 	}
-	ip := net.ParseIP(strings.Trim(name, "[]"))
-	if name != thisMachine && (ip == nil || !ip.IsLoopback()) {
+	if !isLoopback(name) {
 		return ""
 	}
 	if port != "" {
@@ -84,20 +87,25 @@ func navigates(r *http.Request) bool {
 // toOwnHost sends a browser that is signed in on to the port forward's own host name, with a
 // ticket, and reports whether it did.
 func (s *Server) toOwnHost(c *gin.Context, f domain.PortForward, rest string) bool {
-	session := cookieOf(c.Request, sessionCookie)
+	who := callerOf(c)
+	var session []byte // the owner's browser has none
+	if secret := cookieOf(c.Request, sessionCookie); secret != "" && who.UserID != domain.OwnerID {
+		session = hashOf(secret)
+	}
 	to := s.ownAddress(c.Request, f.ID)
-	if callerOf(c).bearer || session == "" || to == "" || !navigates(c.Request) {
+	if who.bearer || session == nil && who.UserID != domain.OwnerID || to == "" || !navigates(c.Request) {
 		return false
 	}
 	ticket := rand.Text()
-	if err := s.Forwards.NewForwardTicket(c.Request.Context(), hashOf(ticket), f.ID, callerOf(c).UserID, hashOf(session), ticketsLife); err != nil {
+	if err := s.Forwards.NewForwardTicket(c.Request.Context(), hashOf(ticket), f.ID, who.UserID, session, ticketsLife); err != nil {
 		s.fail(c, err)
 		return true
 	}
 	if c.Request.URL.RawQuery != "" {
 		rest += "?" + c.Request.URL.RawQuery
 	}
-	s.sendOn(c, to+enterPath+"?"+url.Values{"ticket": {ticket}, "to": {rest}}.Encode())
+	from := schemeOf(c.Request) + "://" + c.Request.Host + strings.TrimSuffix(domain.ForwardPath(f.AgentID, f.RouteName), "/")
+	s.sendOn(c, to+enterPath+"?"+url.Values{"ticket": {ticket}, "to": {rest}, "from": {from}}.Encode())
 	return true
 }
 
@@ -146,7 +154,9 @@ func (s *Server) forwardedOwn(c *gin.Context) {
 		c.Set(projectKey, project)
 	}
 	if err != nil {
-		s.fail(c, err)
+		if domain.CodeOf(err) != domain.CodeUnauthorized || !s.comeBack(c, r.URL.RequestURI()) {
+			s.fail(c, err)
+		}
 		s.noteDenied(c, caller{Actor: who})
 		return
 	}
@@ -160,16 +170,56 @@ func (s *Server) forwardedOwn(c *gin.Context) {
 	s.whileRight(c, caller{Actor: who}, still, func() { s.pass(c, &forwardWay{forward: f, rest: r.URL.EscapedPath()}) })
 }
 
+// comeBack sends a browser whose visit has ended to where it came from, which sends it on with a
+// new ticket once it is signed in, or shows it a page; it reports whether it did.
+func (s *Server) comeBack(c *gin.Context, to string) bool {
+	r := c.Request
+	if !navigates(r) {
+		return false
+	}
+	from := cookieOf(r, fromCookie)
+	if s.leadsHere(from) && cookieOf(r, visitCookie) != "" {
+		s.sendOn(c, from+to)
+		return true
+	}
+	s.writeSignInPage(c, http.StatusUnauthorized, signInView{Ended: true}) // a browser that keeps no cookies, too
+	return true
+}
+
+// leadsHere reports whether an address, which a page of the target's may have put into a cookie,
+// is that of a port forward of this server.
+func (s *Server) leadsHere(from string) bool {
+	u, err := url.Parse(from)
+	if err != nil || from != u.Scheme+"://"+u.Host+u.EscapedPath() || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	public, err := url.Parse(s.PublicURL)
+	if !(err == nil && u.Scheme == public.Scheme && strings.EqualFold(u.Host, public.Host)) && !isLoopback(u.Hostname()) {
+		return false
+	}
+	return forwardedPath.MatchString(u.EscapedPath())
+}
+
+// isLoopback reports whether a host name means this machine.
+func isLoopback(name string) bool {
+	ip := net.ParseIP(strings.Trim(name, "[]"))
+	return name == thisMachine || ip != nil && ip.IsLoopback()
+}
+
 // enter makes of a ticket the cookie by which the browser is known here.
 func (s *Server) enter(c *gin.Context, id string) {
 	query := c.Request.URL.Query()
 	visit := rand.Text()
 	if err := s.Forwards.TakeForwardTicket(c.Request.Context(), id, hashOf(query.Get("ticket")), hashOf(visit), visitLife); err != nil {
-		s.fail(c, err)
+		if domain.CodeOf(err) != domain.CodeUnauthorized || !s.comeBack(c, "/"+strings.TrimLeft(query.Get("to"), `/\`)) {
+			s.fail(c, err)
+		}
 		s.noteDenied(c, caller{})
 		return
 	}
-	setCookie(c.Request, c.Writer.Header(), http.Cookie{Name: visitCookie, Value: visit, Path: "/", MaxAge: int(visitLife.Seconds())})
+	kept := int(cookiesKept.Seconds())
+	setCookie(c.Request, c.Writer.Header(), http.Cookie{Name: visitCookie, Value: visit, Path: "/", MaxAge: kept})
+	setCookie(c.Request, c.Writer.Header(), http.Cookie{Name: fromCookie, Value: query.Get("from"), Path: "/", MaxAge: kept})
 	s.sendOn(c, "/"+strings.TrimLeft(query.Get("to"), `/\`))
 }
 

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -136,6 +138,9 @@ func (s *suite) open(t *testing.T, b *browser) (origin string) {
 		t.Fatalf("the ticket answers %d %s to %s", resp.StatusCode, text, resp.Header.Get("Location"))
 	}
 	cookie, err := http.ParseSetCookie(resp.Header.Get("Set-Cookie"))
+	if lines := resp.Header.Values("Set-Cookie"); len(lines) != 2 || !strings.HasPrefix(lines[1], "harvest_from="+s.url+route+";") {
+		t.Errorf("the cookies are %q", lines)
+	}
 	if err != nil || cookie.Domain != "" || cookie.Path != "/" || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode {
 		t.Errorf("the cookie is %+v, %v", cookie, err)
 	}
@@ -250,9 +255,10 @@ func (s *suite) ends(t *testing.T, ada *browser, origin string) {
 		t.Errorf("who is back: %d", resp.StatusCode)
 	}
 	<-s.seen
+	s.ended(t, ada, origin)
 	ada.expect(t, 200, "POST", "/auth/logout", "")
-	if resp, _ := ada.get(t, origin+"/"); resp.StatusCode != http.StatusUnauthorized {
-		t.Errorf("who has signed out: %d", resp.StatusCode)
+	if resp, _ := ada.get(t, origin+"/"); resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != s.url+route+"/" {
+		t.Errorf("who has signed out: %d to %s", resp.StatusCode, resp.Header.Get("Location"))
 	}
 }
 
@@ -261,4 +267,96 @@ func must[T any](value T, err error) T {
 		panic(err)
 	}
 	return value
+}
+
+// ended tries what becomes of a browser whose visit is over: it goes back to where it came from,
+// and to nowhere else.
+func (s *suite) ended(t *testing.T, ada *browser, origin string) {
+	t.Helper()
+	const over = "Cookie: harvest_visit=over; harvest_from="
+	plain := s.browser(t)
+	plain.client = &http.Client{Transport: ada.client.Transport, CheckRedirect: ada.client.CheckRedirect}
+	resp, text := plain.get(t, origin+"/a%2Fb?x=1", over+s.url+route)
+	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != s.url+route+"/a%2Fb?x=1" {
+		t.Errorf("a visit that is over: %d %s to %s", resp.StatusCode, text, resp.Header.Get("Location"))
+	}
+	resp, text = plain.get(t, origin+"/.harvest/enter?ticket=used&to=%2Fa%3Fx", over+s.url+route)
+	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != s.url+route+"/a?x" {
+		t.Errorf("a ticket that is used: %d %s to %s", resp.StatusCode, text, resp.Header.Get("Location"))
+	}
+	for _, from := range []string{"", "https://evil.example.com" + route, "http://u@127.0.0.1" + route, s.url + "/auth/logout", s.url + route + "/../x", s.url + route + "?", "//127.0.0.1" + route, "127.0.0.1"} {
+		if resp, text := plain.get(t, origin+"/", over+from); resp.StatusCode != http.StatusUnauthorized || !strings.Contains(text, "This visit has ended") {
+			t.Errorf("from %q: %d to %s", from, resp.StatusCode, resp.Header.Get("Location"))
+		}
+	}
+	if resp, text := plain.get(t, origin+"/", over+s.url+route, "Sec-Fetch-Mode: cors"); resp.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(text, `{"error"`) {
+		t.Errorf("a script is told %d %s", resp.StatusCode, text)
+	}
+}
+
+// Who has not signed in is led through a page to what was asked for, by a password or by the
+// owner's link.
+func TestForwardedAfterSigningIn(t *testing.T) {
+	t.Parallel()
+	s := openSuite(t, "")
+	const page = "Accept: text/html"
+	form := func(b *browser, next, email, word string, headers ...string) (*http.Response, string) {
+		t.Helper()
+		body := url.Values{"next": {next}, "email": {email}, "password": {word}}.Encode()
+		return b.send(t, "POST", "/auth/sign-in", body, append([]string{"Content-Type: application/x-www-form-urlencoded"}, headers...)...)
+	}
+	ada := s.member(t, "ada", "g")
+	ada.expect(t, 200, "POST", "/auth/logout", "")
+	resp, text := ada.get(t, s.url+route+"/a%2Fb?x=1&y=<", page)
+	if resp.StatusCode != http.StatusUnauthorized || !strings.Contains(text, `name="next" value="`+route+`/a%2Fb?x=1&amp;y=&lt;"`) || !strings.Contains(text, `action="/auth/sign-in"`) {
+		t.Fatalf("%d %s", resp.StatusCode, text)
+	}
+	if _, text := ada.get(t, s.url+route+"/x", "Accept: */*"); !strings.HasPrefix(text, `{"error"`) {
+		t.Errorf("a script is told %s", text)
+	}
+	if resp, text := form(ada, route+"/", `"><b>@x`, "wrong"); resp.StatusCode != http.StatusUnauthorized || !strings.Contains(text, `role="alert"`) || strings.Contains(text, "<b>") {
+		t.Errorf("a wrong password: %d %s", resp.StatusCode, text)
+	}
+	credentials := struct{ Email, Password string }{}
+	if err := json.Unmarshal([]byte(account("ada")), &credentials); err != nil {
+		t.Fatal(err)
+	}
+	for next, want := range map[string]string{"//evil.example.com": "/auth/device", "https://evil.example.com": "/auth/device", "": "/auth/device", route + "/a%2Fb?x=1": route + "/a%2Fb?x=1"} {
+		if resp, text := form(ada, next, credentials.Email, credentials.Password, "Origin: "+s.url); resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != want {
+			t.Errorf("on to %q: %d %s to %s", next, resp.StatusCode, text, resp.Header.Get("Location"))
+		}
+	}
+	for _, from := range []string{"Origin: https://evil.example.com", "Origin: null"} {
+		if resp, _ := form(s.browser(t), "/", credentials.Email, credentials.Password, from); resp.StatusCode != http.StatusForbidden || resp.Header.Get("Set-Cookie") != "" {
+			t.Errorf("signed in by another site's page: %d (%s)", resp.StatusCode, from)
+		}
+	}
+	s.open(t, ada)
+	s.owner(t, page)
+}
+
+// owner tries the link of the owner, who has no session.
+func (s *suite) owner(t *testing.T, page string) {
+	t.Helper()
+	owner := s.member(t, "nobody", "other")
+	owner.expect(t, 200, "POST", "/auth/logout", "")
+	if resp, _ := owner.get(t, api.SignInURL(s.url, token, time.Now())); resp.StatusCode != http.StatusSeeOther {
+		t.Fatalf("the link: %d", resp.StatusCode)
+	}
+	origin := s.open(t, owner)
+	if resp, text := owner.get(t, origin+"/x"); resp.StatusCode != http.StatusOK || text != "page /x" {
+		t.Errorf("the owner's browser: %d %s", resp.StatusCode, text)
+	}
+	<-s.seen
+	for name, headers := range map[string][]string{
+		"another site's script": {"Origin: https://evil.example.com", "Sec-Fetch-Mode: cors"}, "a sandboxed page's": {"Origin: null", "Sec-Fetch-Mode: cors"},
+		"a form of it": {":method: POST", "Origin: null"}, "a form of nobody's": {":method: POST", "Sec-Fetch-Site: cross-site"},
+	} {
+		if resp, text := owner.get(t, s.url+route+"/x", append(headers, "Accept: */*")...); resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s: %d %s", name, resp.StatusCode, text)
+		}
+	}
+	if resp, text := owner.get(t, s.url+"/projects", page); resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the link opens the API: %d %s", resp.StatusCode, text)
+	}
 }

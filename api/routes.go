@@ -56,6 +56,9 @@ func (a access) by(scope domain.KeyScope) access {
 	return a
 }
 
+// page reports whether routes of the policy show people pages.
+func (a access) page() bool { return a == browser || a == visitor }
+
 // acts says that the route does what calls of a tool do that ask for approval. Each time that
 // it succeeds this is noted: a client that ran an action by it, and reports so, is believed.
 func (a access) acts(tool string) access {
@@ -183,6 +186,7 @@ func (s *Server) peopleRoutes() []route {
 	return []route{
 		{http.MethodPost, "/auth/register", public, defaultBody, endpoint(s, http.StatusOK, s.register)},
 		{http.MethodPost, "/auth/login", public, defaultBody, endpoint(s, http.StatusOK, s.login)},
+		{http.MethodPost, "/auth/sign-in", public, defaultBody, s.signInByForm},
 		{http.MethodPost, "/auth/logout", public, noBody, endpoint(s, http.StatusOK, s.logout)},
 		{http.MethodGet, "/auth/google", public, noBody, s.beginSignIn("google")},
 		{http.MethodGet, "/auth/google/callback", public, noBody, s.finishSignIn("google")},

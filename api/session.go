@@ -36,13 +36,20 @@ func (s *Server) bySession(r *http.Request) (caller, error) {
 	if s.SignIn == nil || !hasSession(r) {
 		return caller{}, errNoToken
 	}
-	if !safe(r.Method) || r.Header.Get("Upgrade") != "" || r.Header.Get("Origin") != "" {
-		if err := s.ownPage(r); err != nil {
-			return caller{}, err
-		}
+	if err := s.comesFromUs(r); err != nil {
+		return caller{}, err
 	}
 	who, fresh, err := s.SignIn.Session(r.Context(), cookieOf(r, tokenCookie), cookieOf(r, sessionCookie))
 	return caller{Actor: who, fresh: fresh}, err
+}
+
+// comesFromUs refuses what changes something, opens a WebSocket or names an origin, where it is
+// not from a page of ours.
+func (s *Server) comesFromUs(r *http.Request) error {
+	if safe(r.Method) && r.Header.Get("Upgrade") == "" && r.Header.Get("Origin") == "" {
+		return nil
+	}
+	return s.ownPage(r)
 }
 
 // keepSignedIn gives a browser the cookies of a sign-in.

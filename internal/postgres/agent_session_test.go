@@ -265,6 +265,16 @@ func TestForwardVisits(t *testing.T) {
 	}
 	_, _, err = h.store.ForwardVisit(ctx, "f1", []byte("over"))
 	refused("a visit whose time is up", err)
+	if err := h.store.NewForwardTicket(ctx, []byte("owner's"), "f1", domain.OwnerID, nil, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.store.TakeForwardTicket(ctx, "f1", []byte("owner's"), []byte("owner"), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if _, who, err := h.store.ForwardVisit(ctx, "f1", []byte("owner")); err != nil || who.UserID != domain.OwnerID || !who.Admin() {
+		t.Errorf("the owner visits as %+v, %v", who, err)
+	}
+	refused("a person without a session", h.store.NewForwardTicket(ctx, []byte("t0"), "f1", ada.ID, nil, time.Minute))
 	if err := h.store.EndSession(ctx, session, nil); err != nil {
 		t.Fatal(err)
 	}
