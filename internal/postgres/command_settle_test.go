@@ -26,6 +26,32 @@ func (m machine) pending() domain.Command {
 	return c
 }
 
+// What can't be run any more is not approved either.
+func TestDecisionsAboutWhatCanNotRun(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, project, _ := shared(t, h.store)
+	m := h.join(project, "m1", whole...)
+	canceled, renamed := m.propose(domain.NewID(), time.Hour), m.propose(domain.NewID(), time.Hour)
+	if _, err := h.store.CancelCommand(t.Context(), project.ID, canceled.ID, "Ada"); err != nil {
+		t.Fatal(err)
+	}
+	m.hello.Hostname = "db"
+	m.connect("")
+	decide := func(a domain.Action, status domain.ActionStatus) error {
+		_, err := h.store.Decide(t.Context(), domain.Actor{UserID: "bob", Name: "Bob"}, []domain.Decision{{ActionID: a.ID, Status: status, Nonce: a.Nonce, Hash: a.Hash}})
+		return err
+	}
+	for text, a := range map[string]domain.Action{"its machine was removed": canceled, `was called "web" as it was asked for, and is "db" now`: renamed} {
+		if err := decide(a, domain.ActionApproved); domain.CodeOf(err) != domain.CodeConflict || !strings.Contains(err.Error(), text) {
+			t.Errorf("want %q: %v", text, err)
+		}
+	}
+	if err := decide(renamed, domain.ActionRejected); err != nil {
+		t.Errorf("a rejection: %v", err)
+	}
+}
+
 // An approval is of a machine by the name that it was shown with.
 func TestAnApprovalOfARenamedMachine(t *testing.T) {
 	t.Parallel()

@@ -21,8 +21,11 @@ select s.id from subjects s where s.id in (select 'project/' || project_id from 
 order by s.id for no key update`)
 
 	sqlDecidable = statement("read what is to be decided", `
-select`+actionColumns+`, a.nonce, a.expires_at <= now(), coalesce(t.ended_at is not null or t.cancel_requested_at is not null, false)
-from actions a left join turns t on t.id = a.turn_id where a.id = @action for update of a`)
+select`+actionColumns+`, a.nonce, a.expires_at <= now(), coalesce(t.ended_at is not null or t.cancel_requested_at is not null, false),
+    coalesce(c.ended_at is not null, false), coalesce(c.hostname, ''), coalesce(m.hostname, c.hostname, '')
+from actions a left join turns t on t.id = a.turn_id
+left join commands c on a.turn_id = '' and c.id = a.id left join agents m on m.id = c.agent_id
+where a.id = @action for update of a`)
 
 	sqlDecide = statement("decide an action", `
 update actions set status = @status, decided_by = @by, decided_at = now(), reason = @reason,
@@ -48,6 +51,8 @@ type decidable struct {
 	domain.Action
 	nonce       string
 	late, ended bool
+	gone        bool   // its command, of a person's own, is over
+	shown, now  string // the name of that command's machine, as it was shown and as it is
 }
 
 // Decide records what a person decides, all of it or nothing, with an event for each, and
@@ -130,7 +135,7 @@ func decide(ctx context.Context, tx pgx.Tx, who domain.Actor, d domain.Decision)
 	var at decidable
 	var input []byte
 	err := tx.QueryRow(ctx, sqlDecidable, pgx.NamedArgs{"action": d.ActionID}).
-		Scan(append(actionFields(&at.Action, &input), &at.nonce, &at.late, &at.ended)...)
+		Scan(append(actionFields(&at.Action, &input), &at.nonce, &at.late, &at.ended, &at.gone, &at.shown, &at.now)...)
 	if noRows(err) {
 		return domain.Action{}, domain.NotFound("there is no action %q", d.ActionID)
 	}
@@ -187,6 +192,8 @@ func (at decidable) refuse(d domain.Decision) error {
 		return domain.Errorf(domain.CodeConflict, "%s has decided action %s already: it is %s", at.DecidedByName, at.ID, at.Status)
 	case at.ended:
 		return domain.Errorf(domain.CodeConflict, "the turn of action %s was canceled, or has ended; nothing is run", at.ID)
+	case at.gone:
+		return domain.Errorf(domain.CodeConflict, "the command of action %s was canceled, or its machine was removed; nothing is run", at.ID)
 	case at.Status != domain.ActionPending:
 		return domain.Errorf(domain.CodeConflict, "action %s is %s already", at.ID, at.Status)
 	case at.late:
@@ -197,6 +204,9 @@ func (at decidable) refuse(d domain.Decision) error {
 		return domain.Errorf(domain.CodeForbidden, "the nonce is not that of action %s; look at the action again", at.ID)
 	case d.Hash != at.Hash:
 		return domain.Errorf(domain.CodeConflict, "action %s is not what was shown: its hash differs; look at it again", at.ID)
+	case d.Status == domain.ActionApproved && at.shown != at.now:
+		return domain.Errorf(domain.CodeConflict,
+			"the machine of action %s was called %q as it was asked for, and is %q now; look whether it is the right one, reject this, and order it again", at.ID, at.shown, at.now)
 	case d.Status == domain.ActionApproved && d.Offer == nil && at.AsksValue():
 		return domain.Errorf(domain.CodeUnprocessable, "action %s saves a secret: give its value with the approval, or have one generated", at.ID)
 	}
