@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -80,12 +81,12 @@ func (f *commandFailure) Error() string {
 	said := map[domain.CommandStatus]string{
 		domain.CommandExpired:  "the command was not run: " + c.Hostname + " was not connected in time",
 		domain.CommandFailed:   "the command was not run: " + c.Hostname + " could not start it",
-		domain.CommandTimedOut: "the command was ended at its time limit of " + c.Timeout.String() + ", with all that it had started",
+		domain.CommandTimedOut: "the command was ended at its time limit of " + domain.Span(c.Timeout) + ", with all that it had started",
 		domain.CommandCanceled: "the command was canceled",
 		domain.CommandRejected: "the command was not run: nobody approved it",
 		domain.CommandUnknown:  "how the command ended on " + c.Hostname + " can't be known: it may have run, in part or to its end, and is not run again by itself",
 	}[c.Status]
-	if c.Error != "" {
+	if c.Error != "" && !strings.HasPrefix(c.Error, "it was ended at its time limit") { // which is said
 		said += ": " + c.Error
 	}
 	return said

@@ -148,8 +148,8 @@ func (f *fakeCommands) CancelCommand(ctx context.Context, projectID, id string, 
 func (f *fakeCommands) FollowCommand(_ context.Context, id string, after domain.Cursor) iter.Seq2[domain.Event, error] {
 	return func(yield func(domain.Event, error) bool) {
 		events := []domain.Event{
-			{Subject: id, Cursor: domain.Cursor{Seq: 1}, Type: domain.EventCommandStarted, Payload: json.RawMessage(`{"hostname":"box"}`)},
-			{Subject: id, Cursor: domain.Cursor{Seq: 2}, Type: domain.EventCommandDone, Payload: json.RawMessage(`{"status":"done"}`)},
+			{Subject: id, Cursor: domain.Cursor{Seq: 1}, Type: domain.EventCommandStarted, Payload: json.RawMessage(`{"hostname":"box","command":"ls"}`)},
+			{Subject: id, Cursor: domain.Cursor{Seq: 2}, Type: domain.EventCommandDone, Payload: json.RawMessage(`{"status":"done","exit_code":0,"error":"","stdout_bytes":0,"stderr_bytes":0}`)},
 		}
 		for _, e := range events {
 			if e.Cursor.Seq > after.Seq && !yield(e, nil) {

@@ -72,11 +72,11 @@ func (f *fakeMachines) FollowProvision(_ context.Context, id string, after domai
 	events := []domain.Event{
 		{Type: domain.EventPhaseStart, Payload: []byte(`{"phase":"ensure_network"}`)},
 		{Type: domain.EventPhaseStart, Payload: []byte(`{"phase":"install_agent"}`)},
-		{Type: domain.EventInstallRetry, Payload: []byte(`{"attempt":2,"attempts":4}`)},
+		{Type: domain.EventInstallRetry, Payload: []byte(`{"attempt":2,"attempts":4,"message":"no network"}`)},
 		{Type: domain.EventDone, Payload: []byte(`{"instance":"web-0001","provision_id":"v1"}`)},
 	}
 	if f.fault != "" {
-		events[3] = domain.Event{Type: domain.EventError, Payload: []byte(`{"message":"LXD says no","phase":"install_agent"}`)}
+		events[3] = domain.Event{Type: domain.EventError, Payload: []byte(`{"provision_id":"v1","instance":"web-0001","message":"LXD says no","phase":"install_agent","code":"upstream"}`)}
 	}
 	return func(yield func(domain.Event, error) bool) {
 		for i, e := range events {

@@ -21,7 +21,7 @@ func TestContainersAreMade(t *testing.T) {
 		t.Errorf("answer %d, %v", resp.StatusCode, resp.Header)
 	}
 	for _, want := range []string{
-		"id: 1\ndata: " + `{"type":"phase_start","phase":"ensure_network"}`, `{"type":"install_retry","attempt":2,"attempts":4}`,
+		"id: 1\ndata: " + `{"type":"phase_start","phase":"ensure_network"}`, `{"type":"install_retry","attempt":2,"attempts":4,"message":"no network"}`,
 		`{"type":"done","instance":"web-0001","provision_id":"v1"}`,
 	} {
 		if !strings.Contains(text, want) {
@@ -54,7 +54,7 @@ func TestContainersAreNotMade(t *testing.T) {
 	f.expect(t, "provision_bad", "POST", "/projects/p1/agents/lxd", `{"name":"Web","flavor":"huge"}`)
 	f.machines.fault = "LXD could not create the container web-0001: no such image (404)"
 	f.expect(t, "provision_failed", "POST", "/projects/p1/agents/lxd", `{"name":"Web","flavor":"tiny"}`, "Accept: application/json")
-	if resp, text := f.call(t, "POST", "/projects/p1/agents/lxd", `{"name":"Web","flavor":"tiny"}`); resp.StatusCode != 200 || !strings.Contains(text, `{"type":"error","message":"LXD says no","phase":"install_agent"}`) {
+	if resp, text := f.call(t, "POST", "/projects/p1/agents/lxd", `{"name":"Web","flavor":"tiny"}`); resp.StatusCode != 200 || !strings.Contains(text, `"message":"LXD says no","phase":"install_agent","code":"upstream"}`) {
 		t.Errorf("the stream of one that fails: %d %s", resp.StatusCode, text)
 	}
 	if n := len(f.actions.performed); n != 0 {

@@ -118,6 +118,7 @@ func checkContract(t *testing.T, req *http.Request, body string, resp *http.Resp
 	if err != nil {
 		t.Errorf("%s %s: %d is not as documented: %v", req.Method, path, resp.StatusCode, err)
 	}
+	checkTold(t, item.GetOperation(req.Method), resp, text)
 }
 
 func findPath(doc *openapi3.T, escaped string) (string, *openapi3.PathItem, map[string]string) {

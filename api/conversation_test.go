@@ -131,10 +131,10 @@ func TestAProjectsFeedIsServed(t *testing.T) {
 	f := start(t)
 	f.talks.feed = []domain.FeedEvent{
 		{Event: domain.Event{Type: domain.EventPresence, Payload: json.RawMessage(`{"users":[]}`)}},
-		{ID: "3_3:0", Event: domain.Event{Type: domain.EventLock, Payload: json.RawMessage(`{"by":"Ada"}`)}},
+		{ID: "3_3:0", Event: domain.Event{Type: domain.EventLock, Payload: json.RawMessage(`{"by":"Ada","user_id":"u","conv_id":"c","turn_id":"t"}`)}},
 	}
 	_, text := f.call(t, "GET", "/projects/p1/events?conv=c1", "", "Last-Event-ID: 2")
-	want := "data: {\"type\":\"presence\",\"users\":[]}\n\nid: 3_3:0\ndata: {\"type\":\"lock\",\"by\":\"Ada\"}\n\n"
+	want := "data: {\"type\":\"presence\",\"users\":[]}\n\nid: 3_3:0\ndata: {\"type\":\"lock\",\"by\":\"Ada\",\"user_id\":\"u\",\"conv_id\":\"c\",\"turn_id\":\"t\"}\n\n"
 	if text != want {
 		t.Errorf("got %q, want %q", text, want)
 	}

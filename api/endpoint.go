@@ -125,8 +125,13 @@ func decodeBody(in io.Reader, body any) error {
 	if err != nil {
 		return bodyError(err, misfit{})
 	}
-	if _, may := body.(binary); !may && !utf8.Valid(doc) { // the parser would put other characters in the place of what it can't read
-		return domain.Invalid("", "the body is not valid UTF-8")
+	if _, may := body.(binary); !may { // the parser would put other characters in the place of what it can't read
+		if !utf8.Valid(doc) {
+			return domain.Invalid("", "the body is not valid UTF-8")
+		}
+		if at := halfLetter(doc); at >= 0 {
+			return domain.Invalid("", "the body has half of a character at byte %d: %s", at, doc[at:at+6])
+		}
 	}
 	if _, may := body.(optional); may && len(bytes.TrimSpace(doc)) == 0 {
 		return nil

@@ -51,9 +51,16 @@ const statusClientGone = 499
 
 var (
 	errNoRoute  = domain.NotFound("there is no such route")
-	errNoMethod = &domain.Error{Code: codeMethod, Message: "this route does not take that method"}
 	errStopping = domain.Errorf(domain.CodeUnavailable, "the server is stopping; try again")
 )
+
+// noMethod is of a route that takes other methods than the one it was called by.
+func noMethod(takes string) error {
+	if takes == "" {
+		return &domain.Error{Code: codeMethod, Message: "this route does not take that method"}
+	}
+	return &domain.Error{Code: codeMethod, Message: "this route does not take that method; it takes " + takes}
+}
 
 // codeMethod is the API's own: no domain error is about methods.
 const codeMethod domain.Code = "method_not_allowed"

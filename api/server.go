@@ -68,7 +68,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.engine.Use(s.locate, s.identify, s.logAccess, s.recoverPanic)
 	s.engine.NoRoute(func(c *gin.Context) { s.fail(c, errNoRoute) })
-	s.engine.NoMethod(func(c *gin.Context) { s.fail(c, errNoMethod) })
+	s.engine.NoMethod(func(c *gin.Context) { s.fail(c, noMethod(c.Writer.Header().Get("Allow"))) })
 	s.own = s.newOwnHosts()
 	table := s.routes()
 	if err := ruled(table); err != nil {
