@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -54,26 +56,38 @@ func agentProjectFlag(c *cobra.Command, project *string) {
 	c.Flags().StringVar(project, "project", "", "name or id of the machine's project (default: any of yours)")
 }
 
-// agentsIn lists the machines of a project, or without one those of all that the caller sees.
+// askedAtOnce is how many projects are asked for their machines at a time.
+const askedAtOnce = 8
+
+// agentsIn lists the machines of a project, or without one those of all that the caller sees, in
+// the order of the projects. One that is removed meanwhile has none.
 func agentsIn(ctx context.Context, api *client.Client, project string) ([]client.Agent, error) {
-	var projects []domain.Project
-	var err error
-	if project == "" {
-		projects, err = api.Projects(ctx)
-	} else {
-		projects = make([]domain.Project, 1)
-		projects[0], err = projectNamed(ctx, api, project)
-	}
-	list := []client.Agent{}
-	for _, x := range projects {
+	if project != "" {
+		x, err := projectNamed(ctx, api, project)
 		if err != nil {
-			break
+			return nil, err
 		}
-		var some []client.Agent
-		some, err = api.Agents(ctx, x)
-		list = append(list, some...)
+		return api.Agents(ctx, x)
 	}
-	return list, err
+	projects, err := api.Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	each := make([][]client.Agent, len(projects))
+	asking, ctx := errgroup.WithContext(ctx)
+	asking.SetLimit(askedAtOnce)
+	for i, x := range projects {
+		asking.Go(func() (err error) {
+			if each[i], err = api.Agents(ctx, x); domain.CodeOf(err) == domain.CodeNotFound {
+				err = nil
+			}
+			return err
+		})
+	}
+	if err := asking.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(append([][]client.Agent{{}}, each...)...), nil // never nil: it is shown as JSON too
 }
 
 // agentNamed gives the machine of that id, or of that name where only one has it. A container
