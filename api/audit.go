@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,7 +82,37 @@ const hiddenKey = "hidden"
 
 // note stores an entry, also where the client has left.
 func (s *Server) note(c *gin.Context, who caller, outcome domain.Outcome) {
-	s.noteDetail(c, who, outcome, "")
+	detail := ""
+	if said, ok := c.Value(remarkName).(*string); ok {
+		detail = *said
+	}
+	s.noteDetail(c, who, outcome, detail)
+}
+
+// maxRemark bounds what an entry tells beside the call, in bytes.
+const maxRemark = 300
+
+// remarkName has the remark of a request, which its handler knows by its context.
+const remarkName = "remark"
+
+type remarkKey struct{}
+
+// remarking prepares a request for remarks.
+func remarking(c *gin.Context) {
+	said := new(string)
+	c.Set(remarkName, said)
+	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), remarkKey{}, said))
+	c.Next()
+}
+
+// remark has the entry of a call, where it is noted, tell more than what was called.
+func remark(ctx context.Context, text string) {
+	if said, ok := ctx.Value(remarkKey{}).(*string); ok {
+		if text = strings.Join(strings.Fields(text), " "); len(text) > maxRemark {
+			text = strings.ToValidUTF8(text[:maxRemark], "") + "…"
+		}
+		*said = text
+	}
 }
 
 // noteDetail stores an entry that tells more than what was called.

@@ -121,6 +121,9 @@ func (s *Server) execute(ctx context.Context, r request[executeBody]) (raw, erro
 		Timeout: time.Duration(r.body.TimeoutSecs) * time.Second, Wait: time.Duration(r.body.WaitSecs) * time.Second,
 	})
 	acted(ctx, []map[string]any{}...) // unless it has run, nothing is vouched for
+	if err == nil {
+		remark(ctx, fmt.Sprintf("command %s on %s: %s", c.ID, c.Hostname, c.Command))
+	}
 	switch {
 	case err != nil:
 		return raw{}, err

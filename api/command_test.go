@@ -62,6 +62,26 @@ func TestExecute(t *testing.T) {
 	}
 }
 
+// The audit tells what was run, in one line and not at any length.
+func TestExecuteIsAudited(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.run(t, 200, `{"command":"ls -l\ncat x `+strings.Repeat("ä", 300)+`"}`)
+	f.run(t, 400, `{"command":"ls","timeout_secs":-1}`)
+	f.people.mu.Lock()
+	defer f.people.mu.Unlock()
+	if len(f.people.entries) != 2 {
+		t.Fatalf("noted %+v", f.people.entries)
+	}
+	ran, refused := f.people.entries[0], f.people.entries[1]
+	if want := "command " + f.commands.last().ID + " on box: ls -l cat x ä"; !strings.HasPrefix(ran.Detail, want) || !strings.HasSuffix(ran.Detail, "ä…") || len(ran.Detail) > 310 {
+		t.Errorf("noted %q, not %q…", ran.Detail, want)
+	}
+	if refused.Detail != "" || refused.Outcome != domain.OutcomeFailed {
+		t.Errorf("noted %+v", refused)
+	}
+}
+
 func TestExecuteThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -76,7 +76,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	for _, r := range table {
 		for _, method := range r.taken() {
-			s.engine.Handle(method, r.path, s.authorize(r.access), s.limitBody(r.body), acting(r.access.does), r.handler)
+			s.engine.Handle(method, r.path, s.authorize(r.access), s.limitBody(r.body), acting(r.access.does), remarking, r.handler)
 		}
 	}
 	return s, nil
