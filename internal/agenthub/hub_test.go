@@ -88,7 +88,7 @@ func TestNewestConnectionWins(t *testing.T) {
 		first.next(t)
 		second := dial(here, token, domain.AgentHello{})
 		second.next(t)
-		if notice := first.next(t); notice.Type != agentwire.ErrorNotice || notice.Message == "" {
+		if notice := first.next(t); notice.Type != agentwire.ErrorNotice || !strings.Contains(notice.Message, "has connected again") {
 			t.Errorf("the older one is told %+v", notice)
 		}
 		if err := <-first.over; err != nil {

@@ -1,8 +1,11 @@
 package shellpolicy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/harvest-engine/harvest/internal/shellpolicy"
 )
@@ -81,6 +84,32 @@ func TestPassingLinesDoNotShield(t *testing.T) {
 	}
 }
 
+// hides reports whether something stands in a line by which it may write, or run what is not
+// seen: a redirection to a file, or a command in the place of words.
+func hides(t *testing.T, line string) (what string) {
+	t.Helper()
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return "it is no line of bash"
+	}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.Redirect:
+			if to := n.Word.Lit(); n.Hdoc != nil || to != "/dev/null" && (n.Op != syntax.DplOut || to != "1" && to != "2") {
+				what = "a redirection to " + to
+			}
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.FuncDecl, *syntax.Subshell, *syntax.Block, *syntax.CoprocClause, *syntax.LetClause, *syntax.DeclClause:
+			what = fmt.Sprintf("a %T", n)
+		case *syntax.Stmt:
+			if n.Background || n.Coprocess {
+				what = "a command in the background"
+			}
+		}
+		return true
+	})
+	return what
+}
+
 func FuzzJudge(f *testing.F) {
 	for _, b := range bypasses(f) {
 		f.Add(b.line)
@@ -99,6 +128,12 @@ func FuzzJudge(f *testing.F) {
 		}
 		if v.Passes && strings.ContainsAny(line, "\n\r\x00") {
 			t.Errorf("%q passes", line)
+		}
+		if what := hides(t, line); v.Passes && what != "" {
+			t.Errorf("%q passes with %s", line, what)
+		}
+		if anything, err := shellpolicy.Compile([]string{"ls **", "cat **", "echo **"}); err != nil || anything.Judge(line).Passes && hides(t, line) != "" {
+			t.Errorf("%q is allowed, %v", line, err)
 		}
 		if v.Passes && !patterns.Judge(line).Passes {
 			t.Errorf("%q only reads, and asks where what only reads is allowed", line)
