@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -59,3 +60,14 @@ func (s *Server) SetForwardHead(limit time.Duration) {
 
 // Sandbox is the policy of the pages of machines.
 const Sandbox = sandbox
+
+// ForwardAnswer makes an answer that a port forward under prefix gives safe under our name, for a
+// request that came to the host ours.
+func ForwardAnswer(prefix string, port int, ours string, header http.Header) error {
+	way := forwardWay{prefix: prefix, host: "127.0.0.1:" + strconv.Itoa(port)}
+	request := &http.Request{Header: http.Header{"X-Forwarded-Host": {ours}}}
+	return way.answer(&http.Response{Header: header, Request: request})
+}
+
+// OurCookies are the names of cookies that no other program may see, or set.
+var OurCookies = ourCookies
