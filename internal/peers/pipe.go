@@ -122,6 +122,7 @@ func (e *end) write(ctx context.Context, kind websocket.MessageType, piece []byt
 func (e *end) stayAlive(ctx context.Context, silence time.Duration, dead func(context.Context) bool) error {
 	tick := time.NewTicker(silence)
 	defer tick.Stop()
+	var asked chan error // for the answer to a ping that has none yet
 	for {
 		select {
 		case <-ctx.Done():
@@ -132,15 +133,44 @@ func (e *end) stayAlive(ctx context.Context, silence time.Duration, dead func(co
 		if !e.reading.Load() || e.writing.Load() {
 			continue
 		}
-		limited, cancel := context.WithTimeout(ctx, silence)
-		err := e.conn.Ping(limited)
-		cancel()
-		if err == nil || ctx.Err() != nil || !e.reading.Load() || e.writing.Load() || e.reads.Load() != before {
+		if asked == nil {
+			asked = e.ask(ctx, silence)
+		}
+		var err error
+		if asked, err = answer(asked, silence); err == nil || ctx.Err() != nil || !e.reading.Load() || e.writing.Load() || e.reads.Load() != before {
 			continue
 		}
 		if dead != nil && dead(ctx) {
 			return &parted{e, errSilent}
 		}
+	}
+}
+
+// pingLimit is how long a ping may take at least. Where its time is up while it is written, the
+// connection is closed: a busy machine must not come into that.
+const pingLimit = 5 * time.Second
+
+// ask sends a ping, and gives what gets the answer.
+func (e *end) ask(ctx context.Context, silence time.Duration) chan error {
+	asked := make(chan error, 1)
+	go func() {
+		limited, cancel := context.WithTimeout(ctx, max(silence, pingLimit))
+		defer cancel()
+		asked <- e.conn.Ping(limited)
+	}()
+	return asked
+}
+
+// answer waits for an answer for a while, and gives what is to be waited for further, nil for
+// nothing.
+func answer(asked chan error, within time.Duration) (further chan error, err error) {
+	limit := time.NewTimer(within)
+	defer limit.Stop()
+	select {
+	case err = <-asked:
+		return nil, err
+	case <-limit.C:
+		return asked, errSilent
 	}
 }
 
