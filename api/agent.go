@@ -20,6 +20,7 @@ func (s *Server) agentRoutes() []route {
 	return []route{
 		{get, "/agent/events", joining, noBody, s.agentEvents},
 		{post, "/agent/ping", machine, noBody, endpoint(s, http.StatusOK, s.agentPing)},
+		{post, "/agent/leave", machine, noBody, endpoint(s, http.StatusOK, s.agentLeave)},
 		{post, "/agent/started", machine, defaultBody, endpoint(s, http.StatusOK, s.agentStarted)},
 		{post, "/agent/output", machine, outputLimit, endpoint(s, http.StatusOK, s.agentOutput)},
 		{post, "/agent/results", machine, resultLimit, s.fewLarge(endpoint(s, http.StatusOK, s.agentResult))},

@@ -33,7 +33,7 @@ func newFakeAgents() *fakeAgents {
 	return &fakeAgents{
 		public: true, streams: make(chan agentwire.Message, 10),
 		agents: map[string]domain.Agent{
-			"a1": {ID: "a1", ProjectID: "p1", Hostname: "box", CreatedAt: day},
+			"a1": {ID: "a1", ProjectID: "p1", Hostname: "box", Machine: "m1", CreatedAt: day},
 			"a2": {ID: "a2", ProjectID: "p1", Hostname: "shed", Description: "builds", Provider: domain.ProviderLXD, Online: true, LastSeen: &seen, CreatedAt: day, Version: "0.3.0", Capabilities: []string{"ack"}},
 		},
 	}
@@ -74,7 +74,12 @@ func (f *fakeAgents) Identify(_ context.Context, token string) (domain.Agent, er
 	if token != agentToken {
 		return domain.Agent{}, domain.Errorf(domain.CodeUnauthorized, "no agent has that token")
 	}
-	return domain.Agent{ID: "a1", ProjectID: "p1"}, nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, ok := f.agents["a1"]; ok {
+		return a, nil
+	}
+	return domain.Agent{}, domain.Errorf(domain.CodeUnauthorized, "no agent has that token")
 }
 
 func (f *fakeAgents) Stream(ctx context.Context, token string, hello domain.AgentHello, open func() (func(agentwire.Message) error, error)) error {

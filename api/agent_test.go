@@ -135,6 +135,7 @@ func TestAgentPosts(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	f.expect(t, "agent_ping", "POST", "/agent/ping", "", asAgent)
+	f.expect(t, "agent_ping_elsewhere", "POST", "/agent/ping?machine=other", "", asAgent)
 	f.expect(t, "agent_started", "POST", "/agent/started", `{"request_id":"c1"}`, asAgent)
 	f.expect(t, "agent_started_missing", "POST", "/agent/started", `{"request_id":"c2"}`, asAgent)
 	f.expect(t, "agent_output", "POST", "/agent/output", `{"request_id":"c1","chunks":[{"stream":"stdout","offset":0,"data":"aABv"}],"stdout_bytes":3}`, asAgent)
@@ -153,6 +154,28 @@ func TestAgentPosts(t *testing.T) {
 	if got := f.agents.results[0]; string(got.StdoutHead) != "hi" || got.StdoutBytes != 2 {
 		t.Errorf("the result is %+v", got)
 	}
+}
+
+// A machine that the agent was taken off leaves its project; a copy of its disk has no say in that.
+func TestAgentLeaves(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	a := f.agents.agents["a1"]
+	set := func(change func(a *domain.Agent)) {
+		f.agents.mu.Lock()
+		defer f.agents.mu.Unlock()
+		changed := a
+		change(&changed)
+		f.agents.agents["a1"] = changed
+	}
+	f.expect(t, "agent_leave_elsewhere", "POST", "/agent/leave?machine=other", "", asAgent)
+	set(func(a *domain.Agent) { a.Online = true })
+	f.expect(t, "agent_leave_online", "POST", "/agent/leave?machine=m1", "", asAgent)
+	set(func(a *domain.Agent) { a.Provider = domain.ProviderLXD })
+	f.expect(t, "agent_leave_container", "POST", "/agent/leave?machine=m1", "", asAgent)
+	set(func(*domain.Agent) {})
+	f.expect(t, "agent_leave", "POST", "/agent/leave?machine=m1", "", asAgent)
+	f.expect(t, "agent_left", "POST", "/agent/ping", "", asAgent)
 }
 
 // Whatever bytes a plain agent sends are kept, though they are no UTF-8.

@@ -65,7 +65,36 @@ func helloOf(param func(string) string) domain.AgentHello {
 
 // agentPing answers POST /agent/ping.
 func (s *Server) agentPing(ctx context.Context, r request[none]) (done, error) {
+	if err := sameMachine(r); err != nil {
+		return done{}, err
+	}
 	return done{true}, s.AgentHub.Ping(ctx, r.agent)
+}
+
+// sameMachine refuses who names another machine than the agent's: a disk that was copied has the
+// token as well.
+func sameMachine(r request[none]) error {
+	named := r.query.Get(agentwire.ParamMachine)
+	if named != "" && r.agent.Machine != "" && named != r.agent.Machine {
+		return domain.Errorf(domain.CodeUnauthorized, "the token belongs to the agent of another machine; run an install command on this one")
+	}
+	return nil
+}
+
+// agentLeave answers POST /agent/leave, of a machine that the agent was taken off. One that is
+// connected was not: it is another one, with a copy of the token.
+func (s *Server) agentLeave(ctx context.Context, r request[none]) (done, error) {
+	err := sameMachine(r)
+	switch {
+	case err != nil:
+		return done{}, err
+	case r.agent.Online:
+		return done{}, domain.Errorf(domain.CodeConflict, "the agent is connected; end it first")
+	case r.agent.Provider == domain.ProviderLXD:
+		return done{}, domain.Invalid("", "the machine is a container that Harvest made; delete it in its project")
+	}
+	err = s.Machines.RemoveAgent(context.WithoutCancel(ctx), r.agent.ProjectID, r.agent.ID)
+	return done{err == nil}, err
 }
 
 // agentStarted answers POST /agent/started.

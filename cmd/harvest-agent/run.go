@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
@@ -22,6 +23,7 @@ var version = "dev"
 const usage = `harvest-agent runs commands on this machine for a Harvest server.
 
   harvest-agent [run] [-c FILE]   work; FILE is ` + settings.DefaultPath + ` by default
+  harvest-agent machine [-c FILE] print the id of this machine; nothing where FILE is another's
   harvest-agent version           print the version
 `
 
@@ -51,6 +53,8 @@ func (p program) run(args []string) int {
 		err = fmt.Errorf("%q is one argument too many", flags.Arg(0))
 	case verb == "run":
 		err = p.serve(*path)
+	case verb == "machine":
+		err = p.machine(*path)
 	case verb == "version":
 		fmt.Fprintln(p.out, version)
 	case verb == "help":
@@ -85,6 +89,23 @@ func (p program) serve(path string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return daemon.Run(ctx)
+}
+
+// machine prints the id by which the server knows this machine. It makes none.
+func (p *program) machine(path string) error {
+	file, err := settings.Load(path)
+	if err != nil {
+		return err
+	}
+	folder := file.Values().StateDir
+	if _, err := os.Stat(filepath.Join(folder, "machine")); err != nil {
+		return fmt.Errorf("this machine has no id yet: %w", err)
+	}
+	m, err := settings.ReadMachine(folder, "/")
+	if err == nil && !m.Copied {
+		fmt.Fprintln(p.out, m.ID)
+	}
+	return err
 }
 
 // remove takes the agent off the machine.

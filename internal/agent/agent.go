@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/agent/journal"
@@ -46,6 +47,7 @@ type Agent struct {
 	host    *session.Host
 	slots   chan struct{}
 	work    sync.WaitGroup
+	greeted atomic.Bool // by the server, on the stream that is open
 
 	mu       sync.Mutex
 	commands map[string]*command
@@ -62,12 +64,9 @@ func New(cfg Config) (*Agent, error) {
 		cfg.PingEvery = agentwire.PingEvery
 	}
 	values := cfg.Settings.Values()
-	machine, err := settings.Machine(values.StateDir)
-	if err != nil {
-		return nil, err
-	}
 	hostname := values.Hostname
 	if hostname == "" {
+		var err error
 		if hostname, err = os.Hostname(); err != nil {
 			return nil, fmt.Errorf("read the name of this machine; set hostname: %w", err)
 		}
@@ -83,6 +82,10 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	machine, err := machineOf(cfg, log)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
 	a := &Agent{
 		cfg: cfg, client: client, journal: log,
 		hello:    uplink.Hello{Hostname: hostname, Machine: machine, Version: cfg.Version},
@@ -94,6 +97,24 @@ func New(cfg Config) (*Agent, error) {
 	return a, nil
 }
 
+// machineOf gives the id of this machine. What another one was about to do as its disk was
+// copied, this one knows nothing of: of commands that may still run there it must tell nothing.
+func machineOf(cfg Config, log *journal.Journal) (string, error) {
+	m, err := settings.ReadMachine(cfg.Settings.Values().StateDir, "/")
+	if err != nil || !m.Copied {
+		return m.ID, err
+	}
+	cfg.Log.Warn("the files of this agent were made on another machine; it takes an id of its own, and forgets the commands of that one")
+	if err := log.Abandon(); err != nil {
+		return "", fmt.Errorf("forget the commands of another machine: %w", err)
+	}
+	err = m.Renew()
+	return m.ID, err
+}
+
+// threads is how many this process keeps for when the system has no more.
+const threads = 16
+
 // errRemoved ends an agent that was told to uninstall itself.
 var errRemoved = errors.New("the server told this agent to uninstall itself")
 
@@ -102,6 +123,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a.removed = cancel
+	procs.Reserve(threads)
 	if err := procs.Adopt(); err != nil {
 		a.cfg.Log.Warn("what a killed shim leaves is found by its environment alone", "error", err)
 	}
@@ -152,8 +174,13 @@ func (a *Agent) resume(ctx context.Context) error {
 	return nil
 }
 
+// ping says that this agent lives, where it is the one that the server speaks with: the token
+// may have come to another machine.
 func (a *Agent) ping(ctx context.Context) {
 	for uplink.Sleep(ctx, a.cfg.PingEvery) {
+		if !a.greeted.Load() {
+			continue
+		}
 		if err := a.client.Post(ctx, "/agent/ping", struct{}{}, &struct{}{}); err != nil && ctx.Err() == nil {
 			a.cfg.Log.Debug("ping", "error", err)
 		}

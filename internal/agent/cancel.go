@@ -16,7 +16,8 @@ const (
 
 // cancel ends a command. One that never came is over too, for good: the server has claimed it
 // for this agent, and waits to be told.
-func (a *Agent) cancel(id string) {
+func (a *Agent) cancel(m agentwire.Message) {
+	id := m.RequestID
 	if id == "" {
 		return
 	}
@@ -32,7 +33,16 @@ func (a *Agent) cancel(id string) {
 	}
 	c := newCommand(a, id)
 	a.commands[id] = c
+	if m.Begun {
+		c.end(unrecorded())
+		return
+	}
 	c.end(journal.Ending{Outcome: agentwire.Canceled, Error: "it was canceled before it came to this machine"})
+}
+
+// unrecorded is the end of a command of which the server knows more than this machine.
+func unrecorded() journal.Ending {
+	return journal.Ending{Outcome: agentwire.Unknown, Error: "it began, but this machine has no record of it: its disk was copied or set back since"}
 }
 
 // stopWhenCanceled makes the shim end the command when the server wants it: the wish stands

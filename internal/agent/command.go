@@ -65,6 +65,10 @@ func (a *Agent) execute(ctx context.Context, m agentwire.Message) {
 	}
 	c := newCommand(a, m.RequestID)
 	a.commands[c.id] = c
+	if m.Begun {
+		c.end(unrecorded())
+		return
+	}
 	a.seq++
 	order := journal.Order{ID: c.id, Seq: a.seq, Accepted: time.Now()}
 	a.work.Go(func() { c.run(ctx, m, order) })

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/harvest-engine/harvest/internal/agent/journal"
+	"github.com/harvest-engine/harvest/internal/agent/settings"
 	"github.com/harvest-engine/harvest/internal/agent/uplink"
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
@@ -18,7 +20,11 @@ func (a *Agent) connect(ctx context.Context) {
 	refused := uplink.Backoff{First: 30 * time.Second, Most: 5 * time.Minute}
 	for ctx.Err() == nil {
 		good := false
-		err := a.client.Events(ctx, a.hello, func(data []byte) { good = a.handle(ctx, data, good) })
+		err := a.client.Events(ctx, a.hello, func(data []byte) {
+			good = a.handle(ctx, data, good)
+			a.greeted.Store(good)
+		})
+		a.greeted.Store(false)
 		if ctx.Err() != nil {
 			return
 		}
@@ -75,14 +81,14 @@ func (a *Agent) handle(ctx context.Context, data []byte, good bool) (still bool)
 	case agentwire.Execute:
 		a.execute(ctx, m)
 	case agentwire.CancelRun:
-		a.cancel(m.RequestID)
+		a.cancel(m)
 	case agentwire.OpenShell, agentwire.OpenTunnel:
 		a.open(ctx, m)
 	case agentwire.Uninstall:
 		a.cfg.Log.Info("uninstalling, as the server says")
 		a.removed(errRemoved)
 	case agentwire.ErrorNotice:
-		a.cfg.Log.Error("the server reports an error", slog.String("message", m.Message))
+		a.cfg.Log.Error("the server reports an error", slog.String("message", journal.Brief(m.Message)))
 		return false
 	}
 	return good
@@ -91,8 +97,8 @@ func (a *Agent) handle(ctx context.Context, data []byte, good bool) (still bool)
 // register keeps the permanent token. Where it can't be stored the agent works on with it,
 // and joins as the same one when it is started again, by its machine's id.
 func (a *Agent) register(m agentwire.Message) bool {
-	if m.AgentToken == "" {
-		a.cfg.Log.Warn("the server registered this agent without a token")
+	if !settings.IsToken(m.AgentToken) {
+		a.cfg.Log.Warn("the server registered this agent without a token that can be one")
 		return false
 	}
 	if err := a.cfg.Settings.SetToken(m.AgentToken); err != nil {

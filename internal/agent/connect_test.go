@@ -61,6 +61,7 @@ func TestGarbageOfTheServerEndsNothing(t *testing.T) {
 	for _, text := range []string{
 		"data: {\n\n", "data: []\n\n", "data: null\n\n", "data: 7\n\n", "data: {\"type\":7}\n\n", "data: \xff\xfe\n\n",
 		"data: {\"type\":\"execute\"}\n\n", "data: {\"type\":\"cancel\"}\n\n", "data: {\"type\":\"registered\"}\n\n",
+		"data: {\"type\":\"registered\",\"agent_token\":\"no\\ntoken\"}\n\n",
 		"data: {\"type\":\"open_shell\",\"session_id\":\"../../x\"}\n\n", "data: {\"type\":\"open_tunnel\"}\n\n",
 		"data: {\"type\":\"run_terraform\",\"request_id\":\"x\"}\n\n", "data: {\"type\":\"from the future\",\"a\":{\"b\":[1]}}\n\n",
 		"data: {\"type\":\"execute\",\"request_id\":\"x\",\"timeout_secs\":\"soon\"}\n\n",

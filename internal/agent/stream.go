@@ -36,7 +36,7 @@ func (c *command) stream(ctx context.Context, over <-chan struct{}) {
 		case <-time.After(wait):
 		}
 		var err error
-		if tell {
+		if tell && begun(c.currentRecord()) {
 			err = c.agent.client.Post(ctx, "/agent/started", agentwire.Started{RequestID: c.id}, &struct{}{})
 			tell = err != nil && !uplink.NotFound(err)
 		}
@@ -52,6 +52,13 @@ func (c *command) stream(ctx context.Context, over <-chan struct{}) {
 			out.over = true // what the server does not know it wants nothing of
 		}
 	}
+}
+
+// begun reports whether a command may have run: only then the server is told of it, which never
+// has it run again from there on.
+func begun(record *journal.Record) bool {
+	state, err := record.State()
+	return err != nil || state.Begun
 }
 
 // window is the part of an output that is on its way to the server.

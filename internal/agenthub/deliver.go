@@ -53,13 +53,14 @@ func (h *Hub) claim(ctx context.Context, c *connection) ([]domain.CommandDeliver
 
 // dispatch sends one command, or that it is to be canceled.
 func (h *Hub) dispatch(ctx context.Context, c *connection, d domain.CommandDelivery, send func(agentwire.Message) error) error {
+	begun := d.Again && d.Status == domain.CommandRunning
 	log := h.Log.Info().Ctx(ctx).Str("agent", c.AgentID).Str("command", d.ID)
 	if d.Cancel {
 		if !c.can(agentwire.Cancel) {
 			return nil // it was told so who asked
 		}
 		log.Msg("command_cancel_sent")
-		return send(agentwire.Message{Type: agentwire.CancelRun, RequestID: d.ID})
+		return send(agentwire.Message{Type: agentwire.CancelRun, RequestID: d.ID, Begun: begun})
 	}
 	env, err := h.environment(ctx, c, d)
 	if err != nil {
@@ -68,7 +69,7 @@ func (h *Hub) dispatch(ctx context.Context, c *connection, d domain.CommandDeliv
 	log.Bool("again", d.Again).Msg("command_sent")
 	return send(agentwire.Message{
 		Type: agentwire.Execute, RequestID: d.ID, Command: d.Command.Command, Env: env,
-		TimeoutSecs: int((d.Timeout + time.Second - 1) / time.Second),
+		TimeoutSecs: int((d.Timeout + time.Second - 1) / time.Second), Begun: begun,
 	})
 }
 

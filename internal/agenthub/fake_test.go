@@ -111,6 +111,11 @@ func (m *memory) SeeAgent(_ context.Context, id string) error {
 }
 
 func (m *memory) ConnectAgent(_ context.Context, c domain.AgentConnection) error {
+	for _, a := range m.agents {
+		if a.ID == c.AgentID && a.Machine != "" && c.Machine != "" && a.Machine != c.Machine {
+			return domain.Errorf(domain.CodeUnauthorized, "the token belongs to another machine")
+		}
+	}
 	m.do(func() { m.current[c.AgentID], m.seen[c.AgentID] = c, time.Now() })
 	m.tell(c.AgentID)
 	return nil

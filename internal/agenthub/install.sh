@@ -62,13 +62,14 @@ fetch() {
 	fi
 }
 
-# joined TOKEN: whether the server knows this permanent token. The token is in no argument,
-# which other people of this machine could read.
+# joined TOKEN MACHINE: whether the server knows this permanent token as this machine's. The token
+# is in no argument, which other people of this machine could read.
 joined() {
-	local status
+	local status ping="$server/agent/ping?machine=$2"
+	[ -n "$2" ] || return 1 # of another machine, of which this disk is a copy
 	if have curl; then
 		printf 'header = "Authorization: Bearer %s"\n' "$1" >"$scratch/request"
-		status=$(curl -sS -o /dev/null -w '%{http_code}' --connect-timeout 20 -X POST -K "$scratch/request" "$server/agent/ping") ||
+		status=$(curl -sS -o /dev/null -w '%{http_code}' --connect-timeout 20 -X POST -K "$scratch/request" "$ping") ||
 			die "the server $server can't be reached"
 		case $status in
 		2*) return 0 ;;
@@ -77,12 +78,12 @@ joined() {
 		die "the server $server answers with $status; try again later"
 	fi
 	if wget --help 2>&1 | grep -qi busybox; then
-		wget -q -O /dev/null --header "Authorization: Bearer $1" --post-data '' "$server/agent/ping" 2>/dev/null
+		wget -q -O /dev/null --header "Authorization: Bearer $1" --post-data '' "$ping" 2>/dev/null
 		return
 	fi
 	printf 'header = Authorization: Bearer %s\n' "$1" >"$scratch/request"
 	status=0
-	WGETRC=$scratch/request wget -q -O /dev/null --post-data '' "$server/agent/ping" || status=$?
+	WGETRC=$scratch/request wget -q -O /dev/null --post-data '' "$ping" || status=$?
 	case $status in
 	0) return 0 ;;
 	6) return 1 ;; # the credentials were refused
@@ -115,6 +116,10 @@ setting() {
 	[ -f "$config" ] || return 0
 	sed -n "s/^$1[[:space:]]*=[[:space:]]*[\"']\(.*\)[\"'][[:space:]]*$/\1/p" "$config"
 }
+
+# machine: the id of this machine; nothing where it has none, or the agent's files are those of
+# another one.
+machine() { "$binary" machine --config "$config" 2>/dev/null || true; }
 
 # ours PID: whether a process is this program, also where its file was replaced.
 ours() {
@@ -159,9 +164,33 @@ stop_all() {
 	done
 }
 
+# leave SERVER TOKEN MACHINE takes this machine out of its project. It is asked for again while
+# the server still sees the connection of the agent that has just ended.
+leave() {
+	local tries=0 status
+	case $2 in hva_*) ;; *) return 1 ;; esac
+	[ -n "$3" ] && have curl || return 1
+	printf 'header = "Authorization: Bearer %s"\n' "$2" >"$scratch/request"
+	while [ "$tries" -lt 10 ]; do
+		status=$(curl -sS -o /dev/null -w '%{http_code}' --connect-timeout 5 --max-time 20 -X POST -K "$scratch/request" "$1/agent/leave?machine=$3" 2>/dev/null) || return 1
+		case $status in
+		200) return 0 ;;
+		409) sleep 0.5 ;;
+		*) return 1 ;;
+		esac
+		tries=$((tries + 1))
+	done
+	return 1
+}
+
 # What can't be removed does not keep the rest.
 uninstall() {
-	local kept=
+	local kept= server token id
+	server=$(setting server_url)
+	token=$(setting agent_token)
+	id=$(machine)
+	scratch=$(mktemp -d)
+	trap 'rm -rf "$scratch"' EXIT
 	if has_systemd; then
 		systemctl disable --now harvest-agent.service >/dev/null 2>&1 || true
 	fi
@@ -171,7 +200,11 @@ uninstall() {
 	rm -rf "$folder" "$state" || kept=yes
 	if has_systemd; then systemctl daemon-reload || true; fi
 	[ -z "$kept" ] || die "the agent is stopped, but not all of it could be removed: see above, and remove the rest by hand"
-	say "removed; take the machine out of its project too, where it is still listed"
+	if leave "$server" "$token" "$id"; then
+		say "removed, from its project too"
+	else
+		say "removed; take the machine out of its project too, where it is still listed: harvest agents delete NAME"
+	fi
 }
 
 download() {
@@ -205,7 +238,7 @@ keeps_token() {
 	known=$(setting agent_token)
 	[ "$(setting server_url)" = "$server" ] && [ "${known#hva_}" != "$known" ] || return 1
 	place=$(setting state_dir)
-	[ -s "${place:-$state}/machine" ] && joined "$known"
+	[ -s "${place:-$state}/machine" ] && joined "$known" "$(machine)"
 }
 
 # configure TOKEN keeps the permanent token of a machine that has joined this server, and what

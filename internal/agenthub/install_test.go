@@ -46,6 +46,7 @@ type site struct {
 	corrupt  atomic.Bool // what is downloaded is another file
 	knows    atomic.Bool // the server knows the machine's permanent token
 	asked    atomic.Int64
+	left     atomic.Int64
 	fetched  atomic.Int64
 }
 
@@ -59,8 +60,15 @@ func newSite(t *testing.T, without ...string) *site {
 	mux.HandleFunc("GET /agents/binary/harvest-agent", s.download)
 	mux.HandleFunc("POST /agent/ping", func(w http.ResponseWriter, r *http.Request) {
 		s.asked.Add(1)
-		if !s.knows.Load() || r.Header.Get("Authorization") != "Bearer hva_permanent" {
+		if !s.knows.Load() || r.Header.Get("Authorization") != "Bearer hva_permanent" || r.URL.Query().Get("machine") != "m1" {
 			w.WriteHeader(http.StatusUnauthorized)
+		}
+	})
+	mux.HandleFunc("POST /agent/leave", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer hva_joined" || r.URL.Query().Get("machine") != "m1" {
+			w.WriteHeader(http.StatusUnauthorized)
+		} else if s.left.Add(1) == 1 {
+			w.WriteHeader(http.StatusConflict) // the connection that has just ended is still seen
 		}
 	})
 	s.server = httptest.NewServer(mux)
@@ -238,11 +246,23 @@ func TestInstallAlone(t *testing.T) {
 		t.Errorf("then the configuration is %q", text)
 	}
 	all = s.started(t, 6)
-	if out, code := s.run(t, nil, "--uninstall"); code != 0 {
-		t.Fatalf("uninstall: %d: %s", code, out)
+
+	// So it does where its files are those of another machine, which the server knows.
+	s.knows.Store(true)
+	write(t, s.in("etc/harvest-agent/config.toml"), strings.Replace(config, "hva_joined", "hva_permanent", 1), 0o600)
+	write(t, s.in("etc/harvest-agent/copied"), "", 0o600)
+	if out, code := s.run(t, nil, "--token="+goodToken); code != 0 || s.read(t, "etc/harvest-agent/config.toml") != config {
+		t.Errorf("on a copied disk: %d: %s", code, out)
+	}
+	if err := os.Remove(s.in("etc/harvest-agent/copied")); err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, s.started(t, 8)...)
+	if out, code := s.run(t, nil, "--uninstall"); code != 0 || !strings.Contains(out, "removed, from its project too") || s.left.Load() != 2 {
+		t.Fatalf("uninstall: %d: %s, after %d requests", code, out, s.left.Load())
 	}
 	s.isClean(t, all)
-	if out, code := s.run(t, nil, "--uninstall"); code != 0 {
+	if out, code := s.run(t, nil, "--uninstall"); code != 0 || !strings.Contains(out, "harvest agents delete NAME") {
 		t.Errorf("uninstall again: %d: %s", code, out)
 	}
 }

@@ -10,10 +10,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-var (
-	errToken   = domain.Errorf(domain.CodeUnauthorized, "the token is none of an agent's; install the agent again with a new command")
-	errMachine = domain.Errorf(domain.CodeUnauthorized, "this token belongs to the agent of another machine; each machine must be installed by itself")
-)
+var errToken = domain.Errorf(domain.CodeUnauthorized, "the token is none of an agent's; install the agent again with a new command")
 
 // Identify gives the agent of a permanent token, or unauthorized.
 func (h *Hub) Identify(ctx context.Context, token string) (domain.Agent, error) {
@@ -70,9 +67,6 @@ func (h *Hub) Stream(ctx context.Context, token string, hello domain.AgentHello,
 func (h *Hub) admit(ctx context.Context, token string, hello domain.AgentHello) (domain.Agent, agentwire.Message, error) {
 	if strings.HasPrefix(token, domain.AgentTokenPrefix) {
 		agent, err := h.Identify(ctx, token)
-		if err == nil && agent.Machine != "" && hello.Machine != "" && agent.Machine != hello.Machine {
-			err = errMachine
-		}
 		return agent, agentwire.Message{Type: agentwire.HelloAck, AgentID: agent.ID}, err
 	}
 	if !strings.HasPrefix(token, domain.InstallTokenPrefix) {

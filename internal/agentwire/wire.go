@@ -57,8 +57,8 @@ type MessageType string
 const (
 	Registered  MessageType = "registered"  // {agent_token, agent_id}: the permanent token, to be stored before it is used
 	HelloAck    MessageType = "hello_ack"   // {agent_id}
-	Execute     MessageType = "execute"     // {request_id, command, timeout_secs, env}
-	CancelRun   MessageType = "cancel"      // {request_id}: to agents with Cancel
+	Execute     MessageType = "execute"     // {request_id, command, timeout_secs, env, begun}
+	CancelRun   MessageType = "cancel"      // {request_id, begun}: to agents with Cancel
 	OpenShell   MessageType = "open_shell"  // {session_id, cols, rows}
 	OpenTunnel  MessageType = "open_tunnel" // {session_id, port}
 	Uninstall   MessageType = "uninstall"
@@ -74,6 +74,7 @@ type Message struct {
 	Command     string            `json:"command,omitempty"` // a line for bash -c
 	TimeoutSecs int               `json:"timeout_secs,omitempty"`
 	Env         map[string]string `json:"env,omitempty"`
+	Begun       bool              `json:"begun,omitempty"` // an agent of this machine has said that it began
 	SessionID   string            `json:"session_id,omitempty"`
 	Cols        int               `json:"cols,omitempty"`
 	Rows        int               `json:"rows,omitempty"`

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -9,14 +10,16 @@ import (
 )
 
 var (
-	sqlMachineOfAgent = statement("read an agent's machine", `select machine, hostname from agents where id = @agent for no key update`)
+	sqlMachineOfAgent = statement("read an agent's machine", `
+select a.machine, a.hostname, coalesce(greatest(a.last_seen, k.seen_at, k.pinged_at) > now() - @away::interval, false)
+from agents a left join agent_connections k on k.agent_id = a.id where a.id = @agent for no key update of a`)
 
 	// A plain agent may have become one that knows its machine.
 	sqlAgentHere = statement("note what an agent says of itself", `
 update agents a
 set hostname = case when @hostname = '' then a.hostname else @hostname end, version = @version, capabilities = @capabilities,
     last_seen = now(),
-    machine = case when a.machine = '' and not exists (
+    machine = case when @machine <> '' and a.machine <> @machine and not exists (
         select from agents o where o.project_id = a.project_id and o.machine = @machine and o.id <> a.id) then @machine else a.machine end
 where a.id = @agent`)
 
@@ -50,21 +53,29 @@ with here as (
 update agents a set last_seen = greatest(a.last_seen, gone.pinged_at) from gone where a.id = gone.agent_id`)
 )
 
+// awayFor is how long a machine must have been silent before another one may come with its token:
+// longer than it takes to start again.
+const awayFor = 10 * time.Minute
+
 // ConnectAgent makes a connection the agent's newest, the one that is delivered to. Whoever
 // serves the one of before learns of it by AgentPulses. The error is unauthorized where the agent
-// is gone, or the connection comes from another machine than the agent's.
+// is gone, or the connection comes from another machine than the agent's: that may take its place,
+// as where it was restored on other hardware, once it was away for awayFor. Commands that were
+// sent to the machine of before are not sent to it.
 func (s *Store) ConnectAgent(ctx context.Context, c domain.AgentConnection) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var machine, hostname string
-		err := tx.QueryRow(ctx, sqlMachineOfAgent, pgx.NamedArgs{"agent": c.AgentID}).Scan(&machine, &hostname)
+		var near bool
+		err := tx.QueryRow(ctx, sqlMachineOfAgent, pgx.NamedArgs{"agent": c.AgentID, "away": awayFor}).Scan(&machine, &hostname, &near)
 		switch {
 		case noRows(err):
 			return domain.Errorf(domain.CodeUnauthorized, "the agent was removed; install it anew")
 		case err != nil:
 			return err
-		case machine != "" && c.Machine != "" && machine != clean(c.Machine):
+		case near && machine != "" && c.Machine != "" && machine != clean(c.Machine):
 			return domain.Errorf(domain.CodeUnauthorized,
-				"the token belongs to the agent of another machine (%s); each machine must be installed by itself, with the project's install command", hostname)
+				"the token belongs to the agent of another machine (%s): each machine must be installed by itself, with the project's install command. One that takes the place of the other is let in once that was silent for %d minutes",
+				hostname, int(awayFor.Minutes()))
 		}
 		args := pgx.NamedArgs{
 			"agent": c.AgentID, "connection": c.ID, "process": c.ProcessID, "machine": clean(c.Machine), "hostname": clean(c.Hostname),

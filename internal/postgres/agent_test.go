@@ -178,6 +178,58 @@ func TestATokenBelongsToItsMachine(t *testing.T) {
 	}
 }
 
+// A machine that was restored on other hardware takes the place of the one that it was, and
+// nothing that was sent to that.
+func TestAMachineTakesThePlaceOfAnother(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	_, project, _ := shared(t, h.store)
+	m := h.join(project, "m1", whole...)
+	connect := func(machine string) (string, error) {
+		id := domain.NewID()
+		return id, h.store.ConnectAgent(ctx, domain.AgentConnection{ID: id, AgentID: m.ID, ProcessID: "p", AgentHello: hello(machine)})
+	}
+	deliver := func(connection string) []domain.CommandDelivery {
+		list, err := h.store.DeliverCommands(ctx, m.ID, connection, time.Minute, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	first, err := connect("m1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"sent", "waits"} {
+		if _, err := h.store.CreateCommand(ctx, domain.CommandOrder{ID: id, ProjectID: project.ID, AgentID: m.ID, Command: "x", Timeout: time.Minute, Wait: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		if id == "sent" && len(deliver(first)) != 1 {
+			t.Fatal("nothing was sent")
+		}
+	}
+	h.exec(`update agents set last_seen = now() - interval '11 minutes'`)
+	_, err = connect("m2")
+	wantCode(t, "while its stream is open", err, domain.CodeUnauthorized)
+	h.exec(`update agent_connections set seen_at = now() - interval '11 minutes', pinged_at = now() - interval '9 minutes'`)
+	_, err = connect("m2")
+	wantCode(t, "a while after it was heard", err, domain.CodeUnauthorized)
+	h.exec(`update agent_connections set pinged_at = now() - interval '11 minutes'`)
+	second, err := connect("m2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := deliver(second); len(list) != 1 || list[0].ID != "waits" || list[0].Again {
+		t.Errorf("sent are %+v", list)
+	}
+	if a, err := h.store.Agent(ctx, project.ID, m.ID); err != nil || a.Machine != "m2" {
+		t.Errorf("agent %+v, %v", a, err)
+	}
+	_, err = connect("m1")
+	wantCode(t, "the first, when it comes back", err, domain.CodeUnauthorized)
+}
+
 func TestOnline(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -179,6 +179,14 @@ func openRecord(path string) (record *Record, held bool, err error) {
 // error says that it can't be known, as of a record that was closed.
 func (r *Record) Free() (bool, error) { return r.lock() }
 
+// Abandon forgets all commands that are not over for everybody, with no word of how they ended.
+func (j *Journal) Abandon() error {
+	if err := os.RemoveAll(j.commands); err != nil {
+		return err
+	}
+	return os.Mkdir(j.commands, 0o700)
+}
+
 // Bury forgets a command but for its id and how it ended, once the server has its result.
 func (j *Journal) Bury(id string, ending Ending, record *Record) error {
 	err := j.done.add(id, ending, time.Now())

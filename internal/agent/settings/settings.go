@@ -111,12 +111,17 @@ func (v Values) check(path string) error {
 		return fmt.Errorf("%s: server_url has no user, query or fragment", path)
 	case v.AgentToken == "":
 		return fmt.Errorf("%s: agent_token is missing; the install command of a project gives one", path)
-	case strings.ContainsFunc(v.AgentToken, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case !IsToken(v.AgentToken):
 		return fmt.Errorf("%s: agent_token holds what no token has", path)
 	case v.MaxCommands < 1 || v.MaxCommands > 1000:
 		return fmt.Errorf("%s: max_commands is from 1 to 1000", path)
 	}
 	return nil
+}
+
+// IsToken reports whether a text may be a token: it becomes part of a header.
+func IsToken(text string) bool {
+	return text != "" && len(text) <= 1000 && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // Values gives the settings as they are now.

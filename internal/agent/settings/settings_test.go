@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,19 +98,97 @@ func TestTokenCountsWhereItCannotBeStored(t *testing.T) {
 	}
 }
 
-func TestMachineIsMadeOnce(t *testing.T) {
-	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "state")
-	one, err := settings.Machine(folder)
+func machine(t *testing.T, folder, root string) settings.Machine {
+	t.Helper()
+	m, err := settings.ReadMachine(folder, root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := settings.Machine(folder)
-	if err != nil || one != two || len(one) != 32 {
-		t.Errorf("the machine is %q, and then %q, %v", one, two, err)
+	return m
+}
+
+func TestMachineIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "state")
+	one, two := machine(t, folder, "/"), machine(t, folder, "/")
+	if one.ID != two.ID || len(one.ID) != 32 || two.Copied {
+		t.Errorf("the machine is %+v, and then %+v", one, two)
 	}
-	other, err := settings.Machine(t.TempDir())
-	if err != nil || other == one {
-		t.Errorf("another machine is %q, %v", other, err)
+	if other := machine(t, t.TempDir(), "/"); other.ID == one.ID {
+		t.Errorf("another machine is %q too", other.ID)
+	}
+}
+
+// facts are the files by which a machine is known, in a folder of its own.
+func facts(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for path, text := range files {
+		path = filepath.Join(root, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text+"\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestCopiedMachine(t *testing.T) {
+	t.Parallel()
+	const (
+		boot, id, product = "proc/sys/kernel/random/boot_id", "etc/machine-id", "sys/class/dmi/id/product_uuid"
+		card, wire        = "sys/class/net/eth0/address", "sys/class/net/eth0/device/vendor"
+		tunnel, bridge    = "sys/class/net/veth1/address", "sys/class/net/br0/address"
+		isBridge          = "sys/class/net/br0/bridge/bridge_id"
+	)
+	hardware := map[string]string{boot: "b1", id: "i1", product: "p1", card: "52:54:00:00:00:01", wire: "x"}
+	container := map[string]string{boot: "b1", id: "i1", card: "00:16:3e:00:00:01", tunnel: "02:00:00:00:00:01", bridge: "02:42:00:00:00:01", isBridge: "x"}
+	for name, c := range map[string]struct {
+		before, now map[string]string
+		copied      bool
+	}{
+		"started again":                      {hardware, map[string]string{boot: "b2", id: "i1", product: "p1", card: "52:54:00:00:00:01", wire: "x"}, false},
+		"another card":                       {hardware, map[string]string{boot: "b2", id: "i1", product: "p1", card: "52:54:00:00:00:99", wire: "x"}, false},
+		"a copied virtual machine":           {hardware, map[string]string{boot: "b2", id: "i1", product: "p2", card: "52:54:00:00:00:01", wire: "x"}, true},
+		"a copy with an id of its own":       {hardware, map[string]string{boot: "b2", id: "i2", product: "p1", card: "52:54:00:00:00:01", wire: "x"}, true},
+		"all changed while it ran":           {hardware, map[string]string{boot: "b1", id: "i2", product: "p2"}, false},
+		"a container started again":          {container, map[string]string{boot: "b2", id: "i1", card: "00:16:3e:00:00:01", tunnel: "02:00:00:00:00:02"}, false},
+		"a copied container":                 {container, map[string]string{boot: "b2", id: "i1", card: "00:16:3e:00:00:02", tunnel: "02:00:00:00:00:02", bridge: "02:42:00:00:00:01", isBridge: "x"}, true},
+		"a container without a network":      {container, map[string]string{boot: "b2", id: "i1"}, false},
+		"a container that is made each time": {map[string]string{boot: "b1", card: "02:42:ac:11:00:02"}, map[string]string{boot: "b2", card: "02:42:ac:11:00:03"}, false},
+	} {
+		folder := t.TempDir()
+		before := machine(t, folder, facts(t, c.before))
+		root := facts(t, c.now)
+		now := machine(t, folder, root)
+		if now.ID != before.ID || now.Copied != c.copied {
+			t.Errorf("%s: it is %s, then %s, copied %v", name, before.ID, now.ID, now.Copied)
+		}
+		if !c.copied {
+			continue
+		}
+		if again := machine(t, folder, root); !again.Copied {
+			t.Errorf("%s: it is no copy the next time", name)
+		}
+		if err := now.Renew(); err != nil || now.ID == before.ID || now.Copied {
+			t.Errorf("%s: its new id is %s, %v", name, now.ID, err)
+		}
+		if again := machine(t, folder, root); again.Copied || again.ID != now.ID {
+			t.Errorf("%s: once renewed it is %s, copied %v", name, again.ID, again.Copied)
+		}
+	}
+}
+
+// A file of an agent that kept no facts is taken as this machine's.
+func TestMachineWithoutFacts(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "machine"), []byte("0123\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m := machine(t, folder, facts(t, map[string]string{"etc/machine-id": "i1"})); m.ID != "0123" || m.Copied {
+		t.Errorf("it is %+v", m)
+	}
+	if m := machine(t, folder, facts(t, map[string]string{"etc/machine-id": "i2"})); !m.Copied {
+		t.Errorf("the facts were not kept: %+v", m)
 	}
 }

@@ -84,6 +84,7 @@ func StartConsole(terminal *os.File, spec ConsoleSpec, errs *os.File) (*Console,
 // ConsoleMain is what the process of a console's shim does, from its start to its end.
 func ConsoleMain() error {
 	runtime.LockOSThread() // as Main does
+	go procs.Reserve(threads)
 	terminal, err := inherited(terminalFD, unix.S_IFCHR)
 	if err != nil {
 		return err

@@ -11,13 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/harvest-engine/harvest/internal/agent/journal"
+	"github.com/harvest-engine/harvest/internal/agent/procs"
 )
+
+// threads is how many a shim keeps for when the system has no more.
+const threads = 12
 
 // Main is what a shim's process does, from its start to its end.
 func Main() error {
 	// The command gets a signal when the thread dies that started it, and so must not before.
 	runtime.LockOSThread()
 	debug.SetMemoryLimit(32 << 20)
+	go procs.Reserve(threads)
 	file, err := inherited(recordFD, unix.S_IFREG)
 	if err != nil {
 		return err

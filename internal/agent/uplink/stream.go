@@ -72,6 +72,10 @@ func reason(ctx context.Context, err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New("the server closed the event stream")
 	}
+	var request *url.Error
+	if errors.As(err, &request) { // what was asked for is the same each time
+		return request.Err
+	}
 	return err
 }
 

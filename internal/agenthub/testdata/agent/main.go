@@ -1,6 +1,7 @@
 // Command agent stands for harvest-agent where its installation is tested: it notes how it was
 // started, and waits until it is ended. With "shim" it is left behind by the agent, as the
-// shims of commands are. It joins by any token but hvi_expired.
+// shims of commands are. It joins by any token but hvi_expired. Its machine is m1, and none where a
+// file "copied" is beside its configuration.
 package main
 
 import (
@@ -18,6 +19,12 @@ func main() {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
 	config := os.Args[len(os.Args)-1]
+	if os.Args[1] == "machine" {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(config), "copied")); err != nil {
+			fmt.Println("m1")
+		}
+		return
+	}
 	if os.Args[1] != "shim" {
 		join(config)
 		shim := exec.Command(os.Args[0], "shim", config)
