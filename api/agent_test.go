@@ -175,7 +175,7 @@ func TestAgentLeaves(t *testing.T) {
 	f.expect(t, "agent_leave_container", "POST", "/agent/leave?machine=m1", "", asAgent)
 	set(func(*domain.Agent) {})
 	f.expect(t, "agent_leave", "POST", "/agent/leave?machine=m1", "", asAgent)
-	f.expect(t, "agent_left", "POST", "/agent/ping", "", asAgent)
+	f.expect(t, "agent_left", "GET", "/projects/p1/agents/a1", "")
 }
 
 // Whatever bytes a plain agent sends are kept, though they are no UTF-8.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/harvest-engine/harvest/internal/agent/journal"
 	"github.com/harvest-engine/harvest/internal/agent/shim"
 	"github.com/harvest-engine/harvest/internal/agentwire"
@@ -155,11 +157,11 @@ func (a *Agent) env(own map[string]string) ([]string, error) {
 	return env, nil
 }
 
-// home is where commands run.
+// home is where commands run: the home folder of the agent's user, where that can be entered.
 func (a *Agent) home() string {
 	for _, entry := range a.cfg.Env {
 		if home, ok := strings.CutPrefix(entry, "HOME="); ok {
-			if info, err := os.Stat(home); err == nil && info.IsDir() {
+			if info, err := os.Stat(home); err == nil && info.IsDir() && unix.Access(home, unix.X_OK) == nil {
 				return home
 			}
 		}

@@ -98,6 +98,9 @@ func (g *graveyard) add(id string, ending Ending, now time.Time) error {
 
 // turn begins the file of a day.
 func (g *graveyard) turn(day string, now time.Time) error {
+	if err := os.MkdirAll(g.folder, 0o700); err != nil { // somebody may have removed it
+		return err
+	}
 	file, err := os.OpenFile(filepath.Join(g.folder, day+endDay), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

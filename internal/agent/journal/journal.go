@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,6 +91,11 @@ func (j *Journal) Begin(order Order) (*Record, error) {
 	order.Boot = j.boot
 	path := filepath.Join(j.commands, fileName(order.ID))
 	file, err := os.OpenFile(path+endRecord, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrNotExist) { // somebody has removed the folder
+		if err = os.MkdirAll(j.commands, 0o700); err == nil {
+			file, err = os.OpenFile(path+endRecord, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("make the record: %w", err)
 	}

@@ -230,6 +230,26 @@ func TestEntriesAreThereAgainInTheirOrder(t *testing.T) {
 	}
 }
 
+// A journal whose folder was removed makes it anew: commands go on, and no id is forgotten.
+func TestRemovedFolderIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	j := openJournal(t, folder)
+	for _, id := range []string{"before", "after"} {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Bury(id, journal.Ending{Outcome: agentwire.Exited}, begin(t, j, id, 1)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, id := range []string{"before", "after"} {
+		if _, known := j.Buried(id); !known {
+			t.Errorf("%s is forgotten", id)
+		}
+	}
+}
+
 func TestBuriedCommandsAreRemembered(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

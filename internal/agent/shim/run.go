@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -41,7 +42,7 @@ func (r *run) do() journal.Ending {
 	r.drain()
 	var err error
 	if ending.Written, err = r.out.Close(); err != nil {
-		ending.Error = add(ending.Error, fmt.Sprintf("a part of its output could not be kept: %v", err))
+		ending.Error = add(ending.Error, "a part of its output could not be kept: "+strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return ending
 }
@@ -76,7 +77,7 @@ func (r *run) start() error {
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("run %s in %s: %w", r.spec.Shell, r.spec.Folder, err)
 	}
 	r.kids = adopt(pid)
 	r.out = journal.NewOutput(r.record, state)
