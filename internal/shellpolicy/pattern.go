@@ -1,6 +1,7 @@
 package shellpolicy
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -134,7 +135,18 @@ func pieceOf(w *syntax.Word) (piece, string) {
 // Judge gives the verdict on a line by the patterns.
 func (p Patterns) Judge(line string) Verdict { return judge(line, p.rule) }
 
+// evaluating are builtins that take texts for names of variables, whose subscripts they evaluate:
+// with what is quoted there, too.
+var evaluating = []string{"test", "[", "printf", "read", "unset", "let", "declare", "typeset", "export", "readonly", "local", "mapfile", "readarray", "wait", "getopts"}
+
 func (p Patterns) rule(words []word) string {
+	if slices.Contains(evaluating, words[0].text) {
+		for _, w := range words[1:] {
+			if at := strings.Index(w.text, "["); at >= 0 && strings.ContainsAny(w.text[at:], "$`") {
+				return words[0].text + " would evaluate " + w.text
+			}
+		}
+	}
 	for _, one := range p.patterns {
 		if one.matches(words) {
 			return ""

@@ -10,13 +10,16 @@ import (
 func TestPatterns(t *testing.T) {
 	t.Parallel()
 	list, err := shellpolicy.Compile([]string{
-		"git status", "systemctl restart nginx", "docker restart *", "make -C /srv/app **", "cat /var/log/*.log", "echo 'a b'", "tail -n * /srv/*/log",
+		"git status", "systemctl restart nginx", "docker restart *", "make -C /srv/app **", "cat /var/log/*.log", "echo 'a b'", "tail -n * /srv/*/log", "printf **",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line, passes := range map[string]bool{
 		"git status":                                 true,
+		"printf '%s[1]\\n' x":                        true,
+		"printf -v 'a[$(rm x)]' y":                   false,
+		"printf -v 'a[`rm x`]' y":                    false,
 		`git "status"`:                               true,
 		"git status # now":                           true,
 		"git status -s":                              false,

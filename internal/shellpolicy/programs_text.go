@@ -63,10 +63,16 @@ var textPrograms = map[string]program{
 // anything says that no words do harm: of what the shell itself prints.
 func anything([]word) string { return "" }
 
-// printf judges a call of printf: by an option it sets a variable.
+// counts is the directive of printf that sets a variable to how much was printed.
+var counts = regexp.MustCompile(`%[^A-Za-z%]*[hlLjzt]*n`)
+
+// printf judges a call of printf: by an option, or by a directive, it sets a variable.
 func printf(words []word) string {
-	if len(words) == 0 || !words[0].fixed || words[0].option() {
+	switch {
+	case len(words) == 0 || !words[0].fixed || words[0].option():
 		return "it is known to only print when its format comes first"
+	case counts.MatchString(strings.ReplaceAll(words[0].text, "%%", "")):
+		return "its format sets a variable"
 	}
 	return ""
 }
@@ -119,7 +125,7 @@ func xxd(words []word) string {
 var jqOptions = known("-rncsSCMajeR --raw-output --compact-output --slurp --sort-keys --null-input --arg --tab --indent: --exit-status --raw-input --color-output --monochrome-output --join-output")
 
 // jqShows is what a program of jq shows the environment by, or takes other programs in.
-var jqShows = regexp.MustCompile(`(?:^|[^A-Za-z0-9_."'$-])env(?:$|[^A-Za-z0-9_])|\$ENV|\$__prog|(?:import|include)\s`)
+var jqShows = regexp.MustCompile(`(?:^|[^A-Za-z0-9_."$])env(?:$|[^A-Za-z0-9_])|\$ENV|\$__prog|(?:import|include)\s`)
 
 // jq judges a call of jq: a program that looks at what it reads, and nothing else.
 func jq(words []word) string {

@@ -1,6 +1,7 @@
 package shellpolicy
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -46,13 +47,27 @@ func vague(pattern string) bool {
 	first := ""
 	for i, element := range strings.Split(pattern, "/") {
 		switch {
-		case element == "..":
+		case mayClimb(element):
 			return true
 		case first == "" && element != "" && element != ".":
 			first = element
 			if strings.ContainsAny(element, "*?[") && i < strings.Count(pattern, "/") {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// mayClimb reports whether a path has an element that is "..", or a pattern of which some shells make
+// that.
+func mayClimb(pattern string) bool {
+	for element := range strings.SplitSeq(pattern, "/") {
+		if !strings.HasPrefix(element, ".") {
+			continue // a pattern's signs stand for no dot at a name's beginning
+		}
+		if matched, err := path.Match(element, ".."); matched || err != nil {
+			return true
 		}
 	}
 	return false
