@@ -62,7 +62,6 @@ var (
 	fileField    = field{name: "file", kind: "string", about: "Path of the file inside the repository.", required: true}
 )
 
-func required(f field) field { f.required = true; return f }
 func optional(f field) field { f.required = false; return f }
 
 // jsonKind names the JSON value that t is read from.

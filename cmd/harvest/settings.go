@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -12,10 +13,7 @@ import (
 )
 
 func (p *program) projectSettingsCommand() *cobra.Command {
-	var expiry time.Duration
-	var approvers, policy string
-	var asking, allowed []string
-	var asJSON bool
+	var f settingsFlags
 	c := &cobra.Command{
 		Use: "settings PROJECT", Short: "Show or change what must be approved in a project, and by whom",
 		Args: arguments(1, 1, "name a project, by name or id"),
@@ -30,53 +28,74 @@ Commands that a model wants to run on a machine are judged by --command-policy:
 		Example: `  harvest projects settings engine
   harvest projects settings engine --approvers others --confirm-expiry 72h
   harvest projects settings engine --command-policy allow_list --allow-command "docker restart *" --allow-command @read-only`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.withClient(func(api *client.Client) error {
-				project, err := projectNamed(c.Context(), api, args[0])
-				if err != nil {
-					return err
-				}
-				now, err := api.Settings(c.Context(), project.ID)
-				if err != nil {
-					return err
-				}
-				changed := false
-				for flag, change := range map[string]func(){
-					"approvers":      func() { now.Approvers = domain.Approvers(approvers) },
-					"confirm-expiry": func() { now.ConfirmExpiry = wholeSeconds(expiry) },
-					"asking-tool":    func() { now.AskingTools = named(asking) },
-					"command-policy": func() { now.CommandPolicy = policy },
-					"allow-command":  func() { now.AllowedCommands = named(allowed) },
-				} {
-					if c.Flags().Changed(flag) {
-						change()
-						changed = true
-					}
-				}
-				switch {
-				case changed && asJSON:
-					return usageError{errors.New("--json shows the settings: leave out the flags that change them, or --json")}
-				case changed:
-					if err := api.ChangeSettings(c.Context(), project.ID, now); err != nil {
-						return err
-					}
-					return p.did("changed the settings of the project %s", project.Name)
-				case asJSON:
-					return p.showJSON(now)
-				}
-				p.showSettings(now)
-				return nil
-			})
-		},
 	}
-	flags := c.Flags()
-	flags.StringVar(&approvers, "approvers", "", "who may approve: members, admins, or others: anyone but who asked")
-	flags.DurationVar(&expiry, "confirm-expiry", 0, "how long what asks waits, from 1m to 720h")
-	flags.StringArrayVar(&asking, "asking-tool", nil, "tool that asks always (may be repeated; \"\" for none)")
-	flags.StringVar(&policy, "command-policy", "", "which commands of models ask: always, changes or allow_list")
-	flags.StringArrayVar(&allowed, "allow-command", nil, "pattern of commands that allow_list runs at once (may be repeated; \"\" for none)")
-	jsonFlag(c, &asJSON)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return p.withClient(func(api *client.Client) error { return p.projectSettings(c.Context(), api, args[0], f) })
+	}
+	f.bind(c)
 	return c
+}
+
+// settingsFlags are the settings that are named, and what they become.
+type settingsFlags struct {
+	of                *cobra.Command
+	expiry            time.Duration
+	approvers, policy string
+	asking, allowed   []string
+	json              bool
+}
+
+func (f *settingsFlags) bind(c *cobra.Command) {
+	f.of = c
+	flags := c.Flags()
+	flags.StringVar(&f.approvers, "approvers", "", "who may approve: members, admins, or others: anyone but who asked")
+	flags.DurationVar(&f.expiry, "confirm-expiry", 0, "how long what asks waits, from 1m to 720h")
+	flags.StringArrayVar(&f.asking, "asking-tool", nil, "tool that asks always (may be repeated; \"\" for none)")
+	flags.StringVar(&f.policy, "command-policy", "", "which commands of models ask: always, changes or allow_list")
+	flags.StringArrayVar(&f.allowed, "allow-command", nil, "pattern of commands that allow_list runs at once (may be repeated; \"\" for none)")
+	jsonFlag(c, &f.json)
+}
+
+// change changes what is named, and says whether anything is.
+func (f *settingsFlags) change(s *client.Settings) (changed bool) {
+	for flag, change := range map[string]func(){
+		"approvers":      func() { s.Approvers = domain.Approvers(f.approvers) },
+		"confirm-expiry": func() { s.ConfirmExpiry = wholeSeconds(f.expiry) },
+		"asking-tool":    func() { s.AskingTools = named(f.asking) },
+		"command-policy": func() { s.CommandPolicy = f.policy },
+		"allow-command":  func() { s.AllowedCommands = named(f.allowed) },
+	} {
+		if f.of.Flags().Changed(flag) {
+			change()
+			changed = true
+		}
+	}
+	return changed
+}
+
+func (p *program) projectSettings(ctx context.Context, api *client.Client, name string, f settingsFlags) error {
+	project, err := projectNamed(ctx, api, name)
+	if err != nil {
+		return err
+	}
+	now, err := api.Settings(ctx, project.ID)
+	if err != nil {
+		return err
+	}
+	changed := f.change(&now)
+	switch {
+	case changed && f.json:
+		return usageError{errors.New("--json shows the settings: leave out the flags that change them, or --json")}
+	case changed:
+		if err := api.ChangeSettings(ctx, project.ID, now); err != nil {
+			return err
+		}
+		return p.did("changed the settings of the project %s", project.Name)
+	case f.json:
+		return p.showJSON(now)
+	}
+	p.showSettings(now)
+	return nil
 }
 
 // named leaves out what is empty: that stands for nothing at all.

@@ -89,9 +89,6 @@ func (c *Cluster) DSN(database string) string {
 // Port is where the cluster's server listens while it runs.
 func (c *Cluster) Port() int { return c.port }
 
-// Binaries are the programs that run the cluster.
-func (c *Cluster) Binaries() Binaries { return c.binaries }
-
 func (c *Cluster) data() string { return filepath.Join(c.home, "data") }
 
 // Command is the server's command line; settings are "name=value" and come on top of the

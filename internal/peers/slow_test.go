@@ -24,17 +24,7 @@ func TestSlowReaders(t *testing.T) {
 	)
 	for name, fromAgent := range map[string]bool{"the person does not read": true, "the agent does not read": false} {
 		t.Run(name, func(t *testing.T) {
-			on := newShared()
-			limits := peers.Limits{Silence: 50 * time.Millisecond}
-			home, relay := newProcess(t, on, "a", limits), newProcess(t, on, "b", limits)
-			claimed := make(chan *websocket.Conn, 1)
-			connect(on, relay, "agent", func(m agentwire.Message) {
-				conn, _, _ := claimAt(context.Background(), relay, "agent", domain.ConsoleSession, m.SessionID)
-				claimed <- conn
-			})
-			person := dial(t, home, "agent")
-			agent := <-claimed
-			defer agent.CloseNow()
+			agent, person := newPair(t, peers.Limits{Silence: 50 * time.Millisecond})
 			from, to := agent, person
 			if !fromAgent {
 				from, to = person, agent
@@ -107,20 +97,26 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// An end that takes its time with what it was sent is not taken for dead, however little that is.
-func TestUnhurriedEnds(t *testing.T) {
-	t.Parallel()
+// newPair gives the ends of a console whose person and agent are at different processes.
+func newPair(t *testing.T, limits peers.Limits) (agent, person *websocket.Conn) {
+	t.Helper()
 	on := newShared()
-	limits := peers.Limits{Silence: 20 * time.Millisecond}
 	home, relay := newProcess(t, on, "a", limits), newProcess(t, on, "b", limits)
 	claimed := make(chan *websocket.Conn, 1)
 	connect(on, relay, "agent", func(m agentwire.Message) {
 		conn, _, _ := claimAt(context.Background(), relay, "agent", domain.ConsoleSession, m.SessionID)
 		claimed <- conn
 	})
-	person := dial(t, home, "agent")
-	agent := <-claimed
-	defer agent.CloseNow()
+	person, agent = dial(t, home, "agent"), <-claimed
+	t.Cleanup(func() { _ = agent.CloseNow() })
+	return agent, person
+}
+
+// An end that takes its time with what it was sent is not taken for dead, however little that is.
+func TestUnhurriedEnds(t *testing.T) {
+	t.Parallel()
+	limits := peers.Limits{Silence: 20 * time.Millisecond}
+	agent, person := newPair(t, limits)
 	for range 3 { // nobody reads for a while, of either end
 		write(t, person, websocket.MessageBinary, "typed")
 		write(t, agent, websocket.MessageBinary, "shown")

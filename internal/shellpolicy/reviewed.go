@@ -34,9 +34,6 @@ func merged(tables ...map[string]program) map[string]program {
 	return all
 }
 
-// Reviewed lists the programs that may pass, for people.
-func Reviewed() []string { return slices.Sorted(maps.Keys(reviewed)) }
-
 // systemFolders are where the programs of the system are.
 var systemFolders = []string{"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"}
 
