@@ -31,8 +31,6 @@ const (
 	forwardContinue = time.Second // for a target to refuse a body before it is sent
 )
 
-var errSlowHead = domain.Errorf(domain.CodeTimeout, "the service on the machine did not begin to answer in time")
-
 // forwards is how requests reach the ports of machines: HTTP over tunnels, which are kept for
 // the next request.
 type forwards struct {
@@ -127,7 +125,7 @@ func (s *Server) failForward(c *gin.Context, f domain.PortForward, err error) {
 	switch known := (*domain.Error)(nil); {
 	case errors.As(err, &known):
 	case errors.As(err, &slow) && slow.Timeout():
-		err = domain.Wrap(domain.CodeTimeout, err, "%s", errSlowHead.Message)
+		err = domain.Wrap(domain.CodeTimeout, err, "the service on port %d of %s did not begin to answer in time; look whether it is busy or hangs", f.Port, f.Hostname)
 	default:
 		err = domain.Wrap(domain.CodeUpstream, err, "the service on port %d of %s %s", f.Port, f.Hostname, faultOf(err))
 	}

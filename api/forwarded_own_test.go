@@ -28,12 +28,15 @@ type suite struct {
 	seen    chan *http.Request
 }
 
-func openSuite(t *testing.T, forwardHost string) *suite {
+func openSuite(t *testing.T, forwardHost string, changes ...func(*api.Config)) *suite {
 	t.Helper()
 	h := openHouse(t)
 	s := &suite{house: h, seen: make(chan *http.Request, 16)}
 	h.fixture = start(t, func(c *api.Config) {
 		c.SignIn, c.People, c.Auditor, c.Projects, c.Forwards, c.ForwardHost = h.service, h.store, h.store, h.store, h.store, forwardHost
+		for _, change := range changes {
+			change(c)
+		}
 	})
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.seen <- r

@@ -25,6 +25,13 @@ type fakeSessions struct {
 
 func newFakeSessions() *fakeSessions { return &fakeSessions{claimed: make(chan string, 8)} }
 
+// opened counts the consoles that were asked for.
+func (f *fakeSessions) opened() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.orders)
+}
+
 func (f *fakeSessions) Console(ctx context.Context, order domain.AgentSession, accept func() (*websocket.Conn, error)) (string, error) {
 	f.mu.Lock()
 	f.orders = append(f.orders, order)

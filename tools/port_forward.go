@@ -22,13 +22,22 @@ type PortForwards interface {
 	AgentPlace(ctx context.Context, agentID string) (projectID, hostname string, err error)
 }
 
-// PortForwardTools are the tools by which models give ports of machines a name.
-func PortForwardTools(forwards PortForwards) []Tool {
-	shelf := forwardShelf{forwards}
+// PortForwardTools are the tools by which models give ports of machines a name. base is the
+// address of the server under which people reach them, "" where it is not known.
+func PortForwardTools(forwards PortForwards, base string) []Tool {
+	shelf := forwardShelf{forwards, strings.TrimSuffix(base, "/")}
 	return []Tool{listPortForwards{shelf}, createPortForward{shelf}, updatePortForward{shelf}, deletePortForward{shelf}}
 }
 
-type forwardShelf struct{ forwards PortForwards }
+type forwardShelf struct {
+	forwards PortForwards
+	base     string
+}
+
+// address says where a port forward is reached.
+func (s forwardShelf) address(agentID, routeName string) string {
+	return s.base + domain.ForwardPath(agentID, routeName)
+}
 
 // hostname gives the host name of a machine of the project, or not_found.
 func (s forwardShelf) hostname(ctx context.Context, scope domain.Scope, agentID string) (string, error) {
@@ -80,7 +89,7 @@ func (t listPortForwards) Run(ctx context.Context, scope domain.Scope, input jso
 	}
 	var text strings.Builder
 	for _, f := range list {
-		fmt.Fprintf(&text, "%s: port %d of %s, reached at %s (id %s)\n", f.RouteName, f.Port, f.Hostname, f.URL, f.ID)
+		fmt.Fprintf(&text, "%s: port %d of %s, reached at %s (id %s)\n", f.RouteName, f.Port, f.Hostname, t.address(f.AgentID, f.RouteName), f.ID)
 	}
 	return domain.ToolResult{Text: text.String(), Preview: fmt.Sprintf("%d port forwards", len(list))}, nil
 }
@@ -110,6 +119,9 @@ func (t createPortForward) Explain(ctx context.Context, scope domain.Scope, inpu
 	if err != nil {
 		return noForward("the input is not one that can be run"), nil
 	}
+	if err := (domain.PortForward{Port: in.Port, RouteName: in.RouteName}).Check(); err != nil {
+		return noForward(domain.PublicMessage(err)), nil
+	}
 	hostname, err := t.hostname(ctx, scope, in.AgentID)
 	if domain.CodeOf(err) == domain.CodeNotFound {
 		return noForward("the project has no machine of this id"), nil
@@ -120,7 +132,7 @@ func (t createPortForward) Explain(ctx context.Context, scope domain.Scope, inpu
 	return []domain.Detail{
 		{Name: "machine", Value: hostname},
 		{Name: "port", Value: strconv.Itoa(in.Port)},
-		{Name: "reached at", Value: domain.ForwardPath(in.AgentID, in.RouteName) + " by the people of the project"},
+		{Name: "reached at", Value: t.address(in.AgentID, in.RouteName) + " by the people of the project"},
 	}, nil
 }
 
@@ -134,14 +146,15 @@ func (t createPortForward) Run(ctx context.Context, scope domain.Scope, input js
 	if err != nil {
 		return domain.ToolResult{}, told(err)
 	}
-	return forwarded(made), nil
+	return t.forwarded(made), nil
 }
 
 // forwarded tells where a port is reached.
-func forwarded(f domain.PortForward) domain.ToolResult {
+func (s forwardShelf) forwarded(f domain.PortForward) domain.ToolResult {
+	at := s.address(f.AgentID, f.RouteName)
 	return domain.ToolResult{
-		Text:    fmt.Sprintf("Port %d of %s is reached at %s (port forward %s, named %s).", f.Port, f.Hostname, f.URL, f.ID, f.RouteName),
-		Preview: fmt.Sprintf("Port %d of %s at %s", f.Port, f.Hostname, f.URL),
+		Text:    fmt.Sprintf("Port %d of %s is reached at %s (port forward %s, named %s).", f.Port, f.Hostname, at, f.ID, f.RouteName),
+		Preview: fmt.Sprintf("Port %d of %s at %s", f.Port, f.Hostname, at),
 	}
 }
 

@@ -35,6 +35,9 @@ func (t updatePortForward) Explain(ctx context.Context, scope domain.Scope, inpu
 	if err != nil {
 		return noForward("the input is not one that can be run"), nil
 	}
+	if err := (domain.PortForwardChange{Port: in.Port, RouteName: in.RouteName}).Check(); err != nil {
+		return noForward(domain.PublicMessage(err)), nil
+	}
 	now, about, err := t.about(ctx, scope, in.AgentID, in.ID)
 	if err != nil || now == nil {
 		return about, err
@@ -43,7 +46,7 @@ func (t updatePortForward) Explain(ctx context.Context, scope domain.Scope, inpu
 		about = append(about, domain.Detail{Name: "new port", Value: strconv.Itoa(*in.Port)})
 	}
 	if in.RouteName != nil {
-		about = append(about, domain.Detail{Name: "then reached at", Value: domain.ForwardPath(in.AgentID, *in.RouteName)})
+		about = append(about, domain.Detail{Name: "then reached at", Value: t.address(in.AgentID, *in.RouteName)})
 	}
 	return about, nil
 }
@@ -60,7 +63,7 @@ func (s forwardShelf) about(ctx context.Context, scope domain.Scope, agentID, id
 	return &f, []domain.Detail{
 		{Name: "machine", Value: f.Hostname},
 		{Name: "port", Value: strconv.Itoa(f.Port)},
-		{Name: "reached at", Value: f.URL},
+		{Name: "reached at", Value: s.address(f.AgentID, f.RouteName)},
 	}, nil
 }
 
@@ -74,7 +77,7 @@ func (t updatePortForward) Run(ctx context.Context, scope domain.Scope, input js
 	if err != nil {
 		return domain.ToolResult{}, told(err)
 	}
-	return forwarded(f), nil
+	return t.forwarded(f), nil
 }
 
 type deletePortForward struct{ forwardShelf }

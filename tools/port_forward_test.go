@@ -74,7 +74,7 @@ func (f *fakeForwards) DeletePortForward(_ context.Context, project, agent, id s
 func TestPortForwardTools(t *testing.T) {
 	t.Parallel()
 	forwards := &fakeForwards{}
-	registry := tools.NewRegistry(tools.PortForwardTools(forwards)...)
+	registry := tools.NewRegistry(tools.PortForwardTools(forwards, "https://h.example.com/")...)
 	here := domain.Scope{ProjectID: "p1", UserID: "ada", ActionID: "act"}
 	elsewhere := domain.Scope{ProjectID: "p2", UserID: "eve", ActionID: "act"}
 	for _, c := range []struct {
@@ -83,13 +83,13 @@ func TestPortForwardTools(t *testing.T) {
 		says        string
 		about       []domain.Detail
 	}{
-		{"list_port_forwards", `{"agent_id":"a1"}`, false, "app: port 3000 of web1, reached at /agents/a1/app/ (id f1)", nil},
-		{"create_port_forward", `{"agent_id":"a1","port":8080,"route_name":"api"}`, true, "Port 8080 of web1 is reached at /agents/a1/api/",
-			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "8080"}, {Name: "reached at", Value: "/agents/a1/api/ by the people of the project"}}},
+		{"list_port_forwards", `{"agent_id":"a1"}`, false, "app: port 3000 of web1, reached at https://h.example.com/agents/a1/app/ (id f1)", nil},
+		{"create_port_forward", `{"agent_id":"a1","port":8080,"route_name":"api"}`, true, "Port 8080 of web1 is reached at https://h.example.com/agents/a1/api/",
+			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "8080"}, {Name: "reached at", Value: "https://h.example.com/agents/a1/api/ by the people of the project"}}},
 		{"update_port_forward", `{"agent_id":"a1","id":"f1","port":3001}`, true, "Port 3001 of web1",
-			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "3000"}, {Name: "reached at", Value: "/agents/a1/app/"}, {Name: "new port", Value: "3001"}}},
+			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "3000"}, {Name: "reached at", Value: "https://h.example.com/agents/a1/app/"}, {Name: "new port", Value: "3001"}}},
 		{"delete_port_forward", `{"agent_id":"a1","id":"f1"}`, true, "Removed the port forward app (port 3000 of web1)",
-			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "3000"}, {Name: "reached at", Value: "/agents/a1/app/"}}},
+			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "3000"}, {Name: "reached at", Value: "https://h.example.com/agents/a1/app/"}}},
 	} {
 		input := json.RawMessage(c.input)
 		if asks := registry.Asks(t.Context(), here, c.name, input); asks != c.asks {
@@ -113,6 +113,17 @@ func TestPortForwardTools(t *testing.T) {
 	} {
 		if result, err := registry.Run(t.Context(), here, name, json.RawMessage(input)); err != nil || !result.Error {
 			t.Errorf("%s %s: %+v, %v", name, input, result, err)
+		}
+	}
+	// Who is asked is told that what can't be done would be nothing.
+	for name, inputs := range map[string][]string{
+		"create_port_forward": {`{"agent_id":"a1","port":99999,"route_name":"x"}`, `{"agent_id":"a1","port":80,"route_name":"Bad Name"}`},
+		"update_port_forward": {`{"agent_id":"a1","id":"f1","port":-1}`, `{"agent_id":"a1","id":"f1","route_name":"install.sh"}`, `{"agent_id":"a1","id":"f1"}`},
+	} {
+		for _, input := range inputs {
+			if about := registry.Explain(t.Context(), here, name, json.RawMessage(input)); len(about) != 1 || !strings.HasPrefix(about[0].Value, "none: ") {
+				t.Errorf("%s %s is about %+v", name, input, about)
+			}
 		}
 	}
 }

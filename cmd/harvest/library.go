@@ -19,7 +19,7 @@ func (a *assembly) openLibrary(ctx context.Context) error {
 // projects.
 func (a *assembly) libraryTools() []tools.Tool {
 	return slices.Concat(tools.SkillTools(a.skills), tools.ArtifactTools(a.artifacts), tools.MemoryTools(a.memories), tools.SecretTools(a.secrets),
-		tools.MachineTools(toolMachines{a}), a.containerTools(), tools.PortForwardTools(a.store), a.beside)
+		tools.MachineTools(toolMachines{a}), a.containerTools(), tools.PortForwardTools(a.store, a.publicURL()), a.beside)
 }
 
 // renderFailed logs that PDFs wait: the next look tries again.
