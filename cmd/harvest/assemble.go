@@ -119,7 +119,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
 		Actions: a.store, Secrets: a.secrets, Commands: a.store,
-		Agents: a.store, Provisions: a.store, Containers: a.engineContainers(), NoInstall: a.noInstall(),
+		Agents: a.store, Provisions: a.store, Containers: a.engineContainers(), Installs: a.installs(),
 		Turns: a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
 		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention, AuditRetention: a.cfg.Data.AuditRetention,
 		Queues: a.queues, Owner: domain.OwnerID, Roots: a.cfg.Ingest.Roots, Log: a.log,

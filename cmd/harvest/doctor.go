@@ -46,7 +46,7 @@ func (p *program) doctor(ctx context.Context) error {
 	}
 	faults := 0
 	for _, examine := range []examination{
-		p.examineConfiguration, p.examineFolder, examineDisk, examineGit, examineGo, p.examinePostgres, examineGraph, p.examineTemporal, examineKeys, examineModels,
+		p.examineConfiguration, p.examineFolder, examineDisk, examineGit, examineGo, p.examinePostgres, examineGraph, p.examineTemporal, examineKeys, examineModels, examineMachines,
 	} {
 		limited, cancel := context.WithTimeout(ctx, checkLimit)
 		for _, f := range examine(limited, cfg) {

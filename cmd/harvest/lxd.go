@@ -14,17 +14,20 @@ import (
 
 // openDoor makes the way to the LXD server of the configuration, if it has one.
 func (a *assembly) openDoor() {
-	c := a.cfg.LXD
-	if c == nil {
+	if a.cfg.LXD == nil {
 		return
 	}
+	a.containers = a.newContainers(a.store)
+}
+
+// newContainers makes the way to the LXD server of the configuration, which has one.
+func (a *assembly) newContainers(store lxd.Store) *lxd.Containers {
+	c := a.cfg.LXD
 	a.lxd = lxd.NewDoor(lxd.Config{
 		Endpoint: c.Endpoint, TrustToken: c.TrustToken.Reveal(), ClientCert: c.ClientCert, ClientKey: c.ClientKey.Reveal(),
-		CACert: c.CACert, Insecure: c.Insecure, Project: c.Project, Store: a.store, Log: a.log,
+		CACert: c.CACert, Insecure: c.Insecure, Project: c.Project, Store: store, Log: a.log,
 	})
-	a.containers = lxd.NewContainers(a.lxd, lxd.Image{
-		Alias: c.ImageAlias, Server: c.ImageServer, Profile: c.Profile, Network: c.Network,
-	})
+	return lxd.NewContainers(a.lxd, lxd.Image{Alias: c.ImageAlias, Server: c.ImageServer, Profile: c.Profile, Network: c.Network})
 }
 
 // engineContainers is the engine's part of the LXD server; nil for none.
@@ -35,12 +38,12 @@ func (a *assembly) engineContainers() engine.Containers {
 	return a.containers
 }
 
-// noInstall is why agents can't be installed in containers; nil for nothing.
-func (a *assembly) noInstall() error {
-	if a.cfg.Agents == nil || a.cfg.Agents.PublicURL == "" {
-		return domain.Errorf(domain.CodeUnavailable, "containers would not find this server: set public_url under [agents]")
+// installs gives what keeps machines from being installed from here.
+func (a *assembly) installs() func() error {
+	if a.cfg.Agents == nil {
+		return agenthub.Installs("", "")
 	}
-	return nil
+	return agenthub.Installs(a.cfg.Agents.PublicURL, a.cfg.Agents.BinaryPath)
 }
 
 // provisioning are the activities that make agents in containers.

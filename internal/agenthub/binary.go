@@ -68,6 +68,26 @@ func (h *Hub) Binary(arch string) (domain.AgentBinary, error) {
 	return found, domain.NotFound("this server has no harvest-agent for %q; put one beside the others under [agents] binary_path", domain.Visible(arch))
 }
 
+// Installs gives what says, at each time, what keeps machines from being installed from a server
+// with these settings: unavailable where it does not know its own address, or has no program to
+// give away.
+func Installs(publicURL, binaryPath string) func() error {
+	programs := &binaries{path: binaryPath}
+	return func() error {
+		if publicURL == "" {
+			return domain.Errorf(domain.CodeUnavailable, "machines would not find this server: set public_url under [agents]")
+		}
+		all, err := programs.all()
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			return domain.Errorf(domain.CodeUnavailable, "this server has no harvest-agent to give away: set binary_path under [agents] to the folder that has it")
+		}
+		return nil
+	}
+}
+
 // all gives the programs by architecture: the first, by name, of each.
 func (b *binaries) all() (map[string]domain.AgentBinary, error) {
 	paths, err := b.candidates()

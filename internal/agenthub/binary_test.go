@@ -25,6 +25,25 @@ const (
 	forRISCV = 243
 )
 
+// Machines can be installed as soon as the server knows its address and has a program.
+func TestInstalls(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "later")
+	installs := agenthub.Installs("https://harvest.example.com", dir)
+	for _, refused := range []func() error{installs, agenthub.Installs("", dir), agenthub.Installs("https://harvest.example.com", "")} {
+		if err := refused(); domain.CodeOf(err) != domain.CodeUnavailable {
+			t.Errorf("nothing is in the way: %v", err)
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "harvest-agent"), elfOf(forAMD64, "amd"), 0o755)
+	if err := installs(); err != nil {
+		t.Errorf("in the way is %v", err)
+	}
+}
+
 // The programs say themselves for which architecture they are, whatever their names.
 func TestBinary(t *testing.T) {
 	t.Parallel()

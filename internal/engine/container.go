@@ -36,7 +36,7 @@ func (e *Engine) ChangeAgent(ctx context.Context, projectID, agentID string, act
 	if agent.Provider != domain.ProviderLXD {
 		return domain.Invalid("", "%s was installed by hand: only agents in containers that Harvest made can be started and stopped", agent.Hostname)
 	}
-	server, err := e.containers()
+	server, err := e.containers(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (e *Engine) removeContainer(ctx context.Context, agent domain.Agent) error 
 	if agent.Provider != domain.ProviderLXD {
 		return nil
 	}
-	server, err := e.containers()
+	server, err := e.containers(ctx)
 	if err != nil {
 		return err
 	}

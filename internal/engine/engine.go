@@ -70,8 +70,8 @@ type Config struct {
 	Provisions     ProvisionStore
 	// Containers is the LXD server of the configuration; nil for none.
 	Containers Containers
-	// NoInstall is why no agents can be installed in containers; nil for nothing.
-	NoInstall  error
+	// Installs gives what keeps agents from being installed in containers; nil: nothing does.
+	Installs   func() error
 	Secrets    Secrets // nil for none
 	Queues     workflows.Queues
 	TurnLimits workflows.TurnLimits

@@ -50,6 +50,9 @@ type ProvisionStore interface {
 type Containers interface {
 	// Ready gives what keeps containers from being made; nil for nothing.
 	Ready() error
+	// Reach does the same after a look at once, for which it waits some seconds, where the server
+	// was away.
+	Reach(ctx context.Context) error
 	// Join makes the server trust this installation, by a fresh trust token: invalid, conflict, or
 	// unavailable with what is in the way.
 	Join(ctx context.Context, token string) error
@@ -69,17 +72,23 @@ type Containers interface {
 var ErrNoLXD = domain.Errorf(domain.CodeUnavailable, "this server makes no containers: it has no [lxd] section in its configuration")
 
 // containers gives the server, or unavailable.
-func (e *Engine) containers() (Containers, error) {
+func (e *Engine) containers(ctx context.Context) (Containers, error) {
 	if e.Containers == nil {
 		return nil, ErrNoLXD
 	}
-	return e.Containers, e.Containers.Ready()
+	return e.Containers, e.Containers.Reach(ctx)
+}
+
+func (e *Engine) installs() error {
+	if e.Installs == nil {
+		return nil
+	}
+	return e.Installs()
 }
 
 // MakesContainers reports whether there is an LXD server that can be used now.
 func (e *Engine) MakesContainers() bool {
-	_, err := e.containers()
-	return err == nil && e.NoInstall == nil
+	return e.Containers != nil && e.Containers.Ready() == nil && e.installs() == nil
 }
 
 // JoinLXD makes the LXD server trust this installation, by a fresh trust token: invalid,
@@ -115,11 +124,11 @@ func (e *Engine) StartProvision(ctx context.Context, order domain.ProvisionOrder
 	if _, err := domain.FindFlavor(order.Flavor); err != nil {
 		return domain.Provision{}, err
 	}
-	if _, err := e.containers(); err != nil {
+	if _, err := e.containers(ctx); err != nil {
 		return domain.Provision{}, err
 	}
-	if e.NoInstall != nil {
-		return domain.Provision{}, e.NoInstall
+	if err := e.installs(); err != nil {
+		return domain.Provision{}, err
 	}
 	if order.ID == "" {
 		order.ID = domain.NewID()

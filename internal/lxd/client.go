@@ -41,6 +41,7 @@ type Client struct {
 	project string
 	limit   time.Duration
 	http    *http.Client
+	lost    func() // called where no answer comes; nil for nobody
 
 	verifier *verifier
 }
@@ -144,12 +145,12 @@ func (c *Client) do(ctx context.Context, l call) (answer, error) {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return answer{}, unreachable(ctx, l.doing, err)
+		return answer{}, c.unreachable(ctx, l.doing, err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return answer{}, unreachable(ctx, l.doing, err)
+		return answer{}, c.unreachable(ctx, l.doing, err)
 	}
 	a, err := read(l.doing, resp.StatusCode, text)
 	if err == nil && l.out != nil {
@@ -214,11 +215,16 @@ func statusOf(err error) int {
 	return 0
 }
 
+// silence is why no answer came; it is the cause of the domain error.
+type silence struct{ error }
+
+func (s *silence) Unwrap() error { return s.error }
+
 var errSilent = errors.New("it did not answer in time")
 
 // unreachable is the error of a call that had no answer. An end of the caller's context is told
 // as that.
-func unreachable(ctx context.Context, doing string, err error) error {
+func (c *Client) unreachable(ctx context.Context, doing string, err error) error {
 	cause := context.Cause(ctx)
 	if cause != nil && !errors.Is(cause, errSilent) {
 		return fmt.Errorf("%s: %w", doing, cause)
@@ -230,10 +236,12 @@ func unreachable(ctx context.Context, doing string, err error) error {
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err // without the address, which may hold the secret of a websocket
 	}
-	code := domain.CodeUnavailable
 	var wrong *wrongCertificate
 	if errors.As(err, &wrong) {
-		code = domain.CodeUpstream
+		return domain.Wrap(domain.CodeUpstream, err, "LXD could not %s: %s", doing, err)
 	}
-	return domain.Wrap(code, err, "LXD could not %s: %s", doing, err)
+	if c.lost != nil {
+		c.lost()
+	}
+	return domain.Wrap(domain.CodeUnavailable, &silence{err}, "LXD could not %s: %s", doing, err)
 }

@@ -63,6 +63,10 @@ func (c *Containers) Ready() error {
 	return err
 }
 
+// Reach does the same after a look at once, for which it waits some seconds, where the server was
+// away.
+func (c *Containers) Reach(ctx context.Context) error { return c.door.Reach(ctx) }
+
 // Join joins the server by a fresh trust token; see Door.Join.
 func (c *Containers) Join(ctx context.Context, token string) error { return c.door.Join(ctx, token) }
 

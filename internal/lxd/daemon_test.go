@@ -58,7 +58,10 @@ func opened(t *testing.T, c lxd.Config) *lxd.Door {
 	if c.Store == nil {
 		c.Store = &memory{}
 	}
-	c.Log, c.Pause = zerolog.New(io.Discard), 20*time.Millisecond
+	c.Log = zerolog.New(io.Discard)
+	if c.Pause == 0 {
+		c.Pause = 20 * time.Millisecond
+	}
 	d := lxd.NewDoor(c)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -137,6 +140,25 @@ func TestDaemonIsJoined(t *testing.T) {
 	again := opened(t, lxd.Config{Endpoint: server.Endpoint, TrustToken: server.TrustToken(t), Store: kept})
 	eventually(t, "joined again by a new token", again.Open)
 	eventually(t, "the others follow the new pin", without.Open)
+}
+
+// A server that went away is missed with the first call that it does not answer, and is there again
+// for the first who needs it.
+func TestDaemonGoesAndComes(t *testing.T) {
+	t.Parallel()
+	server := testkit.LXD(t)
+	door := opened(t, lxd.Config{Endpoint: server.Endpoint, TrustToken: server.TrustToken(t), Pause: time.Hour})
+	eventually(t, "joined", door.Open)
+	c := lxd.NewContainers(door, lxd.Image{Alias: server.Image, Profile: "default"})
+	server.Kill()
+	if _, err := c.List(t.Context()); domain.CodeOf(err) != domain.CodeUnavailable {
+		t.Errorf("nobody answers: %v", err)
+	}
+	stays(t, door, "there is no answer at "+server.Endpoint)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "there again", func() bool { return c.Reach(t.Context()) == nil })
 }
 
 func TestDaemonMakesContainers(t *testing.T) {

@@ -17,6 +17,8 @@ const (
 	longestPause = time.Minute
 	// lookEvery is how often a server that was reached is looked at again.
 	lookEvery = 30 * time.Second
+	// reachPatience is how long somebody waits for a look that was asked for.
+	reachPatience = 5 * time.Second
 )
 
 // Store keeps what must outlive a process.
@@ -53,6 +55,7 @@ type Door struct {
 	look   chan struct{} // asks Run to try at once
 
 	mu           sync.Mutex
+	settled      chan struct{} // closed with the outcome of the next attempt
 	server       *Client
 	problem      error // why there is no server; nil where there is
 	installation string
@@ -65,7 +68,7 @@ func NewDoor(c Config) *Door {
 	if c.Pause == 0 {
 		c.Pause = firstPause
 	}
-	return &Door{config: c, token: c.TrustToken, look: make(chan struct{}, 1), problem: domain.Errorf(domain.CodeUnavailable, "LXD at %s has not been reached yet", c.Endpoint)}
+	return &Door{config: c, token: c.TrustToken, look: make(chan struct{}, 1), settled: make(chan struct{}), problem: domain.Errorf(domain.CodeUnavailable, "LXD at %s has not been reached yet", c.Endpoint)}
 }
 
 // Server gives the server, or the reason why there is none: unavailable.
@@ -75,11 +78,36 @@ func (d *Door) Server() (InstanceServer, error) {
 	if d.problem == nil {
 		return d.server, nil
 	}
+	d.ask()
+	return nil, d.problem
+}
+
+// ask has Run look at once.
+func (d *Door) ask() {
 	select {
 	case d.look <- struct{}{}:
 	default:
 	}
-	return nil, d.problem
+}
+
+// Reach gives what keeps the server from being used, nil for nothing. Where the door is shut it
+// has somebody look at once, and waits for what that sees, for some seconds.
+func (d *Door) Reach(ctx context.Context) error {
+	d.mu.Lock()
+	problem, settled := d.problem, d.settled
+	d.mu.Unlock()
+	if problem == nil {
+		return nil
+	}
+	d.ask()
+	timer := time.NewTimer(reachPatience)
+	defer timer.Stop()
+	select {
+	case <-settled:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return d.Check(ctx)
 }
 
 // Join joins the server by a fresh trust token, without a restart: the other processes come in
@@ -135,26 +163,26 @@ func (d *Door) Run(ctx context.Context) {
 		} else {
 			pause = d.config.Pause
 		}
+		select {
+		case <-d.look: // this was the look, and the attempt itself may have asked for it
+		default:
+		}
 		d.settle(client, err)
-		d.rest(ctx, wait, err != nil)
+		d.rest(ctx, wait)
 	}
 	d.settle(nil, domain.Errorf(domain.CodeUnavailable, errStopping))
 }
 
-// rest waits for the time of the next attempt. Where the door is shut somebody may ask for an
-// earlier one.
-func (d *Door) rest(ctx context.Context, wait time.Duration, shut bool) {
-	pause(ctx, min(wait, d.config.Pause))
+// rest waits for the time of the next attempt. Whoever finds the door shut, or gets no answer from
+// the server behind it, may ask for an earlier one.
+func (d *Door) rest(ctx context.Context, wait time.Duration) {
+	pause(ctx, min(wait, firstPause))
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	look := d.look
-	if !shut {
-		look = nil
-	}
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-look:
+	case <-d.look:
 	}
 }
 
@@ -170,11 +198,13 @@ func (d *Door) settle(client *Client, err error) {
 		d.server = client
 	}
 	d.problem = err
+	close(d.settled)
+	d.settled = make(chan struct{})
 	switch {
 	case err == nil && (before != nil || first):
 		d.config.Log.Info().Str("endpoint", d.config.Endpoint).Msg("lxd_ready")
 	case err != nil && (before == nil || before.Error() != err.Error()) && domain.PublicMessage(err) != errStopping:
-		d.config.Log.Warn().Str("endpoint", d.config.Endpoint).Err(err).Msg("lxd_unavailable")
+		d.config.Log.Warn().Str("endpoint", d.config.Endpoint).Str("error", domain.PublicMessage(err)).Msg("lxd_unavailable")
 	}
 }
 
@@ -192,13 +222,23 @@ func (d *Door) attempt(ctx context.Context) (*Client, error) {
 	}
 	client, err := d.join(ctx)
 	if err == nil {
+		client.lost = d.ask
 		return client, nil
 	}
-	return nil, domain.Wrap(domain.CodeUnavailable, err, "LXD can't be used: %s", told(err))
+	return nil, domain.Wrap(domain.CodeUnavailable, err, "LXD can't be used: %s", d.told(err))
 }
 
-// told gives the text of an error for people, with the field of the configuration that is wrong.
-func told(err error) string {
+// told gives the text of an error of an attempt for people.
+func (d *Door) told(err error) string {
+	var away *silence
+	if errors.As(err, &away) {
+		return "there is no answer at " + d.config.Endpoint + ": " + away.Error()
+	}
+	return Told(err)
+}
+
+// Told gives the text of an error for people, with the field of the configuration that is wrong.
+func Told(err error) string {
 	var e *domain.Error
 	if errors.As(err, &e) && e.Field != "" {
 		return "[lxd] " + e.Field + " " + e.Message

@@ -74,7 +74,7 @@ func (x *execution) connect(ctx context.Context) error {
 		conn, _, err := websocket.Dial(short, u.String(), &websocket.DialOptions{HTTPClient: x.client.http})
 		stop()
 		if err != nil {
-			return unreachable(ctx, x.op.doing, redacted(err, secret))
+			return x.client.unreachable(ctx, x.op.doing, redacted(err, secret))
 		}
 		conn.SetReadLimit(-1)
 		x.sockets[fd] = conn

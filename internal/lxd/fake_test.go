@@ -95,6 +95,27 @@ func TestOperationsEnd(t *testing.T) {
 	}
 }
 
+// Whoever needs the server has it looked for at once, however long the next attempt would be away,
+// and hears what that comes to.
+func TestDoorIsAskedFor(t *testing.T) {
+	t.Parallel()
+	fake := lxdtest.New(t)
+	fake.Set(lxdtest.Join, lxdtest.Fault{Status: 500, Text: "the database is locked"})
+	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token(), Pause: time.Hour})
+	stays(t, door, "the database is locked")
+	fake.Set(lxdtest.Join, lxdtest.Fault{Status: 500, Text: "the disk is full"})
+	eventually(t, "another reason", func() bool {
+		return strings.Contains(domain.PublicMessage(door.Reach(t.Context())), "the disk is full")
+	})
+	fake.Clear(lxdtest.Join)
+	eventually(t, "joined after all", func() bool { return door.Reach(t.Context()) == nil })
+	gone, stop := context.WithCancel(t.Context())
+	stop()
+	if err := door.Reach(gone); err != nil {
+		t.Errorf("an open door waits for nobody: %v", err)
+	}
+}
+
 // A server that refuses for a while, or is not there, is joined when it can be.
 func TestDoorTriesAgain(t *testing.T) {
 	t.Parallel()
@@ -116,6 +137,6 @@ func TestDoorTriesAgain(t *testing.T) {
 		t.Errorf("joined while it runs: %v", err)
 	}
 	nowhere := opened(t, lxd.Config{Endpoint: "https://127.0.0.1:1", TrustToken: fake.Token()})
-	stays(t, nowhere, "LXD can't be used: ")
+	stays(t, nowhere, "LXD can't be used: there is no answer at https://127.0.0.1:1: dial tcp 127.0.0.1:1")
 	stays(t, opened(t, lxd.Config{Endpoint: fake.Endpoint, ClientCert: "x", ClientKey: "y"}), "[lxd] client_cert and client_key are not a certificate")
 }

@@ -116,7 +116,11 @@ func (d *Door) explain(err, tokenErr error) error {
 	if tokenErr != nil {
 		return tokenErr
 	}
-	return domain.Wrap(domain.CodeUpstream, err, "%s. Where that is right, give a new trust token of the server, or its certificate as [lxd] ca_cert", wrong)
+	way := "give a new trust token of the server, or its certificate as [lxd] ca_cert"
+	if d.config.ClientCert != "" || d.config.CACert != "" { // then tokens don't count
+		way = "give its certificate, or that of who issued it, as [lxd] ca_cert"
+	}
+	return domain.Wrap(domain.CodeUpstream, err, "%s. Where that is right, %s", wrong, way)
 }
 
 // introduce makes the server trust our certificate, by the token.
