@@ -3,6 +3,7 @@ package crashtest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -198,6 +199,24 @@ func TestProvisionUndisturbed(t *testing.T) {
 	y.closed(p.ID, "undisturbed")
 	if names := y.lxd.Networks(); len(names) != 1 || names[0] != lxd.NetworkName(y.project.ID) || len(names[0]) > 15 {
 		t.Errorf("networks %v", names)
+	}
+}
+
+// What can't be stored, or is no size, is refused before anything is begun.
+func TestProvisionIsRefused(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	for field, order := range map[string]domain.ProvisionOrder{
+		"name": {Name: " ", Flavor: "tiny"}, "name of NUL": {Name: "a\x00b", Flavor: "tiny"}, "name of noise": {Name: "a\xff", Flavor: "tiny"},
+		"name that is long": {Name: strings.Repeat("ü", 101), Flavor: "tiny"}, "description": {Name: "a", Description: "\x00", Flavor: "tiny"},
+		"description that is long": {Name: "a", Description: strings.Repeat("ü", 501), Flavor: "tiny"}, "flavor": {Name: "a", Flavor: "huge"},
+	} {
+		order.ProjectID, order.UserID = y.project.ID, domain.OwnerID
+		want, _, _ := strings.Cut(field, " ")
+		var refused *domain.Error
+		if _, err := y.StartProvision(t.Context(), order); !errors.As(err, &refused) || refused.Code != domain.CodeInvalid || refused.Field != want {
+			t.Errorf("%s: %v", field, err)
+		}
 	}
 }
 

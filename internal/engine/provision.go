@@ -116,10 +116,10 @@ func (e *Engine) StartProvision(ctx context.Context, order domain.ProvisionOrder
 	switch {
 	case order.Name == "":
 		return domain.Provision{}, domain.Invalid("name", "is missing; it names the agent's machine")
-	case utf8.RuneCountInString(order.Name) > maxAgentName:
-		return domain.Provision{}, domain.Invalid("name", "may have %d characters", maxAgentName)
-	case utf8.RuneCountInString(order.Description) > maxAgentDescription:
-		return domain.Provision{}, domain.Invalid("description", "may have %d characters", maxAgentDescription)
+	case utf8.RuneCountInString(order.Name) > maxAgentName || domain.CleanText(order.Name) != order.Name:
+		return domain.Provision{}, domain.Invalid("name", "must be a text of 1 to %d characters", maxAgentName)
+	case utf8.RuneCountInString(order.Description) > maxAgentDescription || domain.CleanText(order.Description) != order.Description:
+		return domain.Provision{}, domain.Invalid("description", "must be a text of at most %d characters", maxAgentDescription)
 	}
 	if _, err := domain.FindFlavor(order.Flavor); err != nil {
 		return domain.Provision{}, err

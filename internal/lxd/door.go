@@ -225,7 +225,12 @@ func (d *Door) attempt(ctx context.Context) (*Client, error) {
 		client.lost = d.ask
 		return client, nil
 	}
-	return nil, domain.Wrap(domain.CodeUnavailable, err, "LXD can't be used: %s", d.told(err))
+	text := d.told(err)
+	var away *silence
+	if errors.As(err, &away) {
+		err = away // what was asked does not matter: it was whether somebody is there
+	}
+	return nil, domain.Wrap(domain.CodeUnavailable, err, "LXD can't be used: %s", text)
 }
 
 // told gives the text of an error of an attempt for people.
