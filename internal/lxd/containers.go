@@ -25,6 +25,7 @@ const (
 	networkPrefix = "hv"
 	networkHash   = 12 // characters; with the prefix fewer than the 15 that a kernel allows
 	runningLook   = 500 * time.Millisecond
+	removeTries   = 10 // of a container that others change at the same time
 	stopTimeout   = 30 // seconds for a container to end by itself
 )
 
@@ -85,9 +86,7 @@ func (c *Containers) EnsureNetwork(ctx context.Context, projectID string) error 
 	name := NetworkName(projectID)
 	found, err := server.GetNetwork(ctx, name)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		config := maps.Clone(c.image.Network)
-		config[keyInstallation], config[keyProject] = c.door.Installation(), projectID
-		made := server.CreateNetwork(ctx, Network{Name: name, Type: "bridge", Description: "Agents of a project of Harvest", Config: config})
+		made := c.makeNetwork(ctx, server, name, projectID)
 		if made == nil {
 			return nil
 		}
@@ -102,6 +101,19 @@ func (c *Containers) EnsureNetwork(ctx context.Context, projectID string) error 
 		return domain.Errorf(domain.CodeUpstream, "LXD has a network %s that this Harvest did not make; rename or remove it", name)
 	}
 	return nil
+}
+
+func (c *Containers) makeNetwork(ctx context.Context, server InstanceServer, name, projectID string) error {
+	all, err := server.GetNetworks(ctx)
+	if err != nil {
+		return err
+	}
+	config := maps.Clone(c.image.Network)
+	if wanted, ok := config[keyIPv4]; ok {
+		config[keyIPv4] = freeAddress(wanted, all)
+	}
+	config[keyInstallation], config[keyProject] = c.door.Installation(), projectID
+	return server.CreateNetwork(ctx, Network{Name: name, Type: "bridge", Description: "Agents of a project of Harvest", Config: config})
 }
 
 // Create makes a container. One of that name that an earlier attempt began is removed first: it
@@ -241,15 +253,32 @@ func (c *Containers) AwaitRunning(ctx context.Context, name string) error {
 }
 
 // Remove removes a container with all that is in it, whether it runs or not. One that is gone
-// is no error.
+// is no error. Where somebody else changes it at the same moment it is tried again.
 func (c *Containers) Remove(ctx context.Context, name string) error {
 	server, err := c.door.Server()
 	if err != nil {
 		return err
 	}
-	if err := settle(ctx, server, name); err != nil {
-		return err
+	for try := 1; ; try++ {
+		if err := settle(ctx, server, name); err != nil {
+			return err
+		}
+		if err := c.removeSettled(ctx, server, name); !busy(err) || try == removeTries {
+			return err
+		}
+		if pause(ctx, runningLook); ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 	}
+}
+
+// busy reports whether LXD refused because of another operation on the same container.
+func busy(err error) bool {
+	return statusOf(err) == http.StatusBadRequest && strings.Contains(err.Error(), "busy")
+}
+
+// removeSettled removes a container with which nothing went on a moment ago.
+func (c *Containers) removeSettled(ctx context.Context, server InstanceServer, name string) error {
 	found, err := c.find(ctx, server, name)
 	switch {
 	case domain.CodeOf(err) == domain.CodeNotFound:

@@ -116,6 +116,31 @@ func TestDoorIsAskedFor(t *testing.T) {
 	}
 }
 
+// A container that somebody else changes at the same moment is removed all the same.
+func TestABusyContainerIsRemoved(t *testing.T) {
+	t.Parallel()
+	fake := lxdtest.New(t)
+	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
+	eventually(t, "joined", door.Open)
+	fake.Put(lxdtest.Container{Name: "web", Status: "Stopped", Config: map[string]string{"user.harvest.installation": door.Installation()}})
+	fake.Set(lxdtest.Delete, lxdtest.Fault{Status: 400, Text: `Failed to create instance delete operation: Instance is busy running a "stop" operation`})
+	removed := make(chan error, 1)
+	go func() {
+		removed <- lxd.NewContainers(door, lxd.Image{Alias: "tiny"}).Remove(context.Background(), "web")
+	}()
+	fake.Await(t, lxdtest.Delete, 2)
+	fake.Clear(lxdtest.Delete)
+	if err := <-removed; err != nil || len(fake.Containers()) != 0 {
+		t.Errorf("removed: %v; left are %+v", err, fake.Containers())
+	}
+	fake.Put(lxdtest.Container{Name: "kept", Status: "Stopped", Config: map[string]string{"user.harvest.installation": door.Installation()}})
+	fake.Set(lxdtest.Delete, lxdtest.Fault{Status: 400, Text: "Container is protected"})
+	before := fake.Asked(lxdtest.Delete)
+	if err := lxd.NewContainers(door, lxd.Image{Alias: "tiny"}).Remove(t.Context(), "kept"); domain.CodeOf(err) != domain.CodeUpstream || fake.Asked(lxdtest.Delete) != before+1 {
+		t.Errorf("one that LXD does not let go: %v", err)
+	}
+}
+
 // A server that refuses for a while, or is not there, is joined when it can be.
 func TestDoorTriesAgain(t *testing.T) {
 	t.Parallel()

@@ -245,3 +245,20 @@ func (s *Server) trusts(r *http.Request) (fingerprint string, trusted bool) {
 	defer s.mu.Unlock()
 	return fingerprint, s.trusted[fingerprint]
 }
+
+// PutNetwork makes a network without further ado.
+func (s *Server) PutNetwork(name string, config map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.networks[name] = &network{Name: name, Config: config}
+}
+
+// NetworkOf gives the options of a network.
+func (s *Server) NetworkOf(name string) map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.networks[name]; n != nil {
+		return n.Config
+	}
+	return nil
+}
