@@ -86,7 +86,11 @@ func (c *Client) GetInstance(ctx context.Context, name string) (Instance, error)
 
 // CreateInstance implements InstanceServer.
 func (c *Client) CreateInstance(ctx context.Context, n NewInstance) (Operation, error) {
-	return started(c.begin(ctx, call{doing: "create the container " + n.Name, method: http.MethodPost, path: []string{"instances"}, body: n}))
+	doing := "create the container " + n.Name
+	if n.Source.Server != "" { // LXD's own words name neither
+		doing += " of the image " + n.Source.Alias + " of " + n.Source.Server
+	}
+	return started(c.begin(ctx, call{doing: doing, method: http.MethodPost, path: []string{"instances"}, body: n}))
 }
 
 // UpdateInstanceState implements InstanceServer.

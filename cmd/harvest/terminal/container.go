@@ -8,8 +8,12 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-// noteLength is how much is shown of what goes wrong on the way, in characters; the end tells all.
-const noteLength = 300
+// How much is shown, in characters, of what a script said on the way, of which the end tells all,
+// and of what holds the making up, which says what to do.
+const (
+	noteLength = 300
+	waitLength = 1500
+)
 
 // Container shows how far the making of a container is.
 type Container struct {
@@ -70,7 +74,7 @@ func (c *Container) Show(kind domain.EventType, event Event) error {
 	case domain.EventPhaseStart:
 		c.begin(e.Phase)
 	case domain.EventPhaseNote:
-		c.note(e.Phase, clip(e.Message, noteLength), e.Waiting)
+		c.note(e.Phase, clip(e.Message, waitLength), e.Waiting)
 	case domain.EventInstallRetry:
 		c.screen.Line("%s %s", c.screen.Style(Yellow, c.screen.mark("↻", "~")), fmt.Sprintf("trying again to install the agent, %d of %d: %s", e.Attempt, e.Attempts, firstOf(clip(e.Message, noteLength), "the container is not ready yet")))
 	case domain.EventDone:
