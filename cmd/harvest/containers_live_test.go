@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -66,6 +67,11 @@ func TestDoctorLooksAtLXD(t *testing.T) {
 	says(func(c *config.Config) { c.LXD.Profile = "none" }, `no profile "none"`)
 	says(func(c *config.Config) { c.LXD.Endpoint = "https://127.0.0.1:1" }, "there is no answer at https://127.0.0.1:1")
 	says(func(c *config.Config) { c.Database.URL = config.NewSecret("postgres://nobody@127.0.0.1:1/none") }, "see the line on postgres")
+	empty := t.TempDir()
+	says(func(c *config.Config) { c.Data.Dir = empty }, "once Harvest has started")
+	if made, err := os.ReadDir(empty); err != nil || len(made) > 0 {
+		t.Errorf("made are %v, %v", made, err)
+	}
 	says(func(c *config.Config) { c.Agents, c.LXD.Project = nil, "untouched" }, "set public_url under [agents]", "in its project untouched")
 	if names := server.Names(t, "projects", ""); len(names) != 2 {
 		t.Errorf("projects %v", names)

@@ -27,7 +27,7 @@ const keyUseLimit = 1000
 // examineKeys looks at the encryption keys: whether the running processes have the same, and
 // what uses each. A key must stay for as long as anything open is encrypted with it.
 func examineKeys(ctx context.Context, cfg *config.Config) []finding {
-	if _, err := os.Stat(filepath.Join(cfg.Data.Dir, keyFile)); errors.Is(err, fs.ErrNotExist) && len(cfg.Temporal.Codec.Keys) == 0 {
+	if !haveKeys(cfg) {
 		return []finding{{name: "encryption", detail: "a key of its own (made by the first start)"}}
 	}
 	keys, err := keyring(cfg)
@@ -49,6 +49,13 @@ func examineKeys(ctx context.Context, cfg *config.Config) []finding {
 		}
 	}
 	return found
+}
+
+// haveKeys reports whether there are encryption keys: the first start makes some where there are
+// none.
+func haveKeys(cfg *config.Config) bool {
+	_, err := os.Stat(filepath.Join(cfg.Data.Dir, keyFile))
+	return len(cfg.Temporal.Codec.Keys) > 0 || !errors.Is(err, fs.ErrNotExist)
 }
 
 // keyUse is what the servers, as far as they could be asked, know of the keys.

@@ -50,8 +50,8 @@ func (o onlooker) LXDIdentity(ctx context.Context, passing func() (domain.LXDIde
 func examineLXD(ctx context.Context, a *assembly) finding {
 	f := finding{name: "lxd", detail: a.cfg.LXD.Endpoint}
 	on := knownServers(a.cfg)
-	if on.dsn == "" {
-		f.remedy = "it is looked at once there is a database: the identity for it is kept there"
+	if on.dsn == "" || !haveKeys(a.cfg) {
+		f.remedy = "it is looked at once Harvest has started: the identity for it is kept in the database, sealed"
 		return f
 	}
 	pool, err := postgres.Open(ctx, on.dsn)
