@@ -39,6 +39,7 @@ type ClientConfig struct {
 type Client struct {
 	base    *url.URL
 	project string
+	target  string // a member of the cluster; "" for none in particular
 	limit   time.Duration
 	http    *http.Client
 	lost    func() // called where no answer comes; nil for nobody
@@ -115,6 +116,9 @@ func (c *Client) address(path []string, query url.Values) *url.URL {
 	}
 	if c.project != "" {
 		q.Set("project", c.project)
+	}
+	if c.target != "" {
+		q.Set("target", c.target)
 	}
 	u.RawQuery = q.Encode()
 	return u

@@ -22,11 +22,12 @@ const (
 )
 
 const (
-	networkPrefix = "hv"
-	networkHash   = 12 // characters; with the prefix fewer than the 15 that a kernel allows
-	runningLook   = 500 * time.Millisecond
-	removeTries   = 10 // of a container that others change at the same time
-	stopTimeout   = 30 // seconds for a container to end by itself
+	networkPrefix  = "hv"
+	networkHash    = 12 // characters; with the prefix fewer than the 15 that a kernel allows
+	runningLook    = 500 * time.Millisecond
+	networkCreated = "Created"
+	removeTries    = 10 // of a container that others change at the same time
+	stopTimeout    = 30 // seconds for a container to end by itself
 )
 
 // Image says what containers are made of.
@@ -85,7 +86,7 @@ func (c *Containers) EnsureNetwork(ctx context.Context, projectID string) error 
 	}
 	name := NetworkName(projectID)
 	found, err := server.GetNetwork(ctx, name)
-	if domain.CodeOf(err) == domain.CodeNotFound {
+	if domain.CodeOf(err) == domain.CodeNotFound || err == nil && found.Status != "" && found.Status != networkCreated {
 		made := c.makeNetwork(ctx, server, name, projectID)
 		if made == nil {
 			return nil
@@ -108,12 +109,34 @@ func (c *Containers) makeNetwork(ctx context.Context, server InstanceServer, nam
 	if err != nil {
 		return err
 	}
+	if err := announce(ctx, server, name); err != nil {
+		return err
+	}
 	config := maps.Clone(c.image.Network)
 	if wanted, ok := config[keyIPv4]; ok {
 		config[keyIPv4] = freeAddress(wanted, all)
 	}
 	config[keyInstallation], config[keyProject] = c.door.Installation(), projectID
 	return server.CreateNetwork(ctx, Network{Name: name, Type: "bridge", Description: "Agents of a project of Harvest", Config: config})
+}
+
+// announce tells each member of a cluster of a network to come, without which a cluster makes none.
+func announce(ctx context.Context, server InstanceServer, name string) error {
+	who, err := server.GetServer(ctx)
+	if err != nil || !who.Environment.Clustered {
+		return err
+	}
+	members, err := server.GetClusterMemberNames(ctx)
+	if err != nil {
+		return err
+	}
+	for _, member := range members {
+		err := server.UseTarget(member).CreateNetwork(ctx, Network{Name: name, Type: "bridge"})
+		if err != nil && !strings.Contains(err.Error(), "already defined on") { // by an attempt before
+			return err
+		}
+	}
+	return nil
 }
 
 // Create makes a container. One of that name that an earlier attempt began is removed first: it

@@ -44,7 +44,8 @@ func (c *Client) begin(ctx context.Context, l call) (*operation, OperationInfo, 
 	if err != nil {
 		return nil, info, err
 	}
-	id := a.Operation[strings.LastIndex(a.Operation, "/")+1:]
+	path, _, _ := strings.Cut(a.Operation, "?") // servers of a cluster name the project behind it
+	id := path[strings.LastIndex(path, "/")+1:]
 	if a.Type != "async" || id == "" {
 		return nil, info, domain.Errorf(domain.CodeUpstream, "LXD could not %s: it answered without an operation", l.doing)
 	}

@@ -52,6 +52,25 @@ func (c *Client) GetImageAlias(ctx context.Context, name string) (ImageAlias, er
 	return get[ImageAlias](ctx, c, "find its image "+name, nil, "images", "aliases", name)
 }
 
+// GetClusterMemberNames implements InstanceServer.
+func (c *Client) GetClusterMemberNames(ctx context.Context) (names []string, err error) {
+	type member struct {
+		Name string `json:"server_name"`
+	}
+	all, err := get[[]member](ctx, c, "list the members of its cluster", whole, "cluster", "members")
+	for _, m := range all {
+		names = append(names, m.Name)
+	}
+	return names, err
+}
+
+// UseTarget implements InstanceServer.
+func (c *Client) UseTarget(member string) InstanceServer {
+	there := *c
+	there.target = member
+	return &there
+}
+
 // GetNetworks implements InstanceServer.
 func (c *Client) GetNetworks(ctx context.Context) ([]Network, error) {
 	return get[[]Network](ctx, c, "list its networks", whole, "networks")

@@ -25,6 +25,10 @@ type InstanceServer interface {
 	// GetImageAlias gives what an alias of a local image stands for.
 	GetImageAlias(ctx context.Context, name string) (ImageAlias, error)
 
+	// GetClusterMemberNames lists the members of the cluster.
+	GetClusterMemberNames(ctx context.Context) ([]string, error)
+	// UseTarget gives a server whose calls are meant for one member of the cluster.
+	UseTarget(member string) InstanceServer
 	// GetNetworks lists the networks.
 	GetNetworks(ctx context.Context) ([]Network, error)
 	// GetNetwork gives one.
@@ -70,6 +74,7 @@ type Server struct {
 	Environment struct {
 		ServerName    string `json:"server_name"`
 		ServerVersion string `json:"server_version"`
+		Clustered     bool   `json:"server_clustered"`
 	} `json:"environment"`
 }
 
@@ -98,6 +103,7 @@ type Network struct {
 	Type        string            `json:"type,omitempty"`
 	Description string            `json:"description"`
 	Managed     bool              `json:"managed,omitempty"`
+	Status      string            `json:"status,omitempty"` // Created; in a cluster Pending or Errored before
 	Config      map[string]string `json:"config"`
 	UsedBy      []string          `json:"used_by,omitempty"` // paths of the API
 }

@@ -85,10 +85,18 @@ func (s *Server) newOperation(name string) *operation {
 	return o
 }
 
+// behind is what servers of a cluster have behind the path of an operation.
+func (s *Server) behind() string {
+	if len(s.Members) > 0 {
+		return "?project=default"
+	}
+	return ""
+}
+
 func (s *Server) tell(w http.ResponseWriter, o *operation) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusAccepted)
-	_ = json.NewEncoder(w).Encode(map[string]any{"type": "async", "operation": "/1.0/operations/" + o.id, "metadata": o.json()})
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "async", "operation": "/1.0/operations/" + o.id + s.behind(), "metadata": o.json()})
 }
 
 // end ends an operation; the lock is held.

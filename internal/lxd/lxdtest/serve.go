@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,7 +18,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		if trusted {
 			auth = "trusted"
 		}
-		answer(w, map[string]any{"auth": auth, "environment": map[string]string{"server_version": "fake"}})
+		answer(w, map[string]any{"auth": auth, "environment": map[string]any{"server_version": "fake", "server_clustered": len(s.Members) > 0}})
 		return
 	}
 	if path[0] == "certificates" && r.Method == http.MethodPost {
@@ -35,6 +36,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case path[0] == "operations":
 		s.serveOperation(w, r, path)
+	case path[0] == "cluster":
+		list := []map[string]string{}
+		for _, name := range s.Members {
+			list = append(list, map[string]string{"server_name": name})
+		}
+		answer(w, list)
 	case path[0] == "networks":
 		s.serveNetwork(w, r, name)
 	case path[0] == "instances":
@@ -97,14 +104,7 @@ func (s *Server) serveNetwork(w http.ResponseWriter, r *http.Request, name strin
 	found, there := s.networks[name]
 	switch {
 	case r.Method == http.MethodPost:
-		n := &network{}
-		s.decode(r, n)
-		if s.networks[n.Name] != nil {
-			refuse(w, http.StatusBadRequest, "The network already exists")
-			return
-		}
-		s.networks[n.Name] = n
-		answer(w, nil)
+		s.createNetwork(w, r)
 	case name == "":
 		list := []network{}
 		for _, n := range s.networks {
@@ -118,6 +118,34 @@ func (s *Server) serveNetwork(w http.ResponseWriter, r *http.Request, name strin
 		answer(w, nil)
 	default:
 		answer(w, found)
+	}
+}
+
+// createNetwork makes a network; in a cluster it is announced on each member first. The lock is
+// held.
+func (s *Server) createNetwork(w http.ResponseWriter, r *http.Request) {
+	n := &network{Status: "Created"}
+	s.decode(r, n)
+	there, target := s.networks[n.Name], r.URL.Query().Get("target")
+	if there == nil && target != "" {
+		there = &network{Name: n.Name, Status: "Pending", Config: map[string]string{}}
+		s.networks[n.Name] = there
+	}
+	switch {
+	case target != "" && slices.Contains(there.pending, target):
+		refuse(w, http.StatusBadRequest, "The network is already defined on member \""+target+"\"")
+	case target != "" && len(n.Config) > 0:
+		refuse(w, http.StatusBadRequest, "Config key may not be used as member-specific key")
+	case target != "":
+		there.pending = append(there.pending, target)
+		answer(w, nil)
+	case there != nil && there.Status == "Created":
+		refuse(w, http.StatusBadRequest, "The network already exists")
+	case len(s.Members) > 0 && (there == nil || len(there.pending) < len(s.Members)):
+		refuse(w, http.StatusBadRequest, "Network not pending on any node (use --target <node> first)")
+	default:
+		s.networks[n.Name] = n
+		answer(w, nil)
 	}
 }
 

@@ -54,8 +54,10 @@ type Container struct {
 }
 
 type network struct {
-	Name   string            `json:"name"`
-	Config map[string]string `json:"config"`
+	Name    string            `json:"name"`
+	Status  string            `json:"status"`
+	Config  map[string]string `json:"config"`
+	pending []string          // members on which it was announced
 }
 
 // Server is a running fake.
@@ -63,6 +65,8 @@ type Server struct {
 	Endpoint string
 	// Script answers for the scripts that are run in containers.
 	Script func(script string) (code int, said string)
+	// Members are those of the cluster that it is a member of; none: it stands alone.
+	Members []string
 
 	http *httptest.Server
 
