@@ -131,3 +131,57 @@ func TestLinesBehindWhatIsHeldBackKeepTheirPlace(t *testing.T) {
 		t.Errorf("the log is %q", log)
 	}
 }
+
+// Each way for a command to end on its machine leads to a state of its own.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[agentwire.Outcome]domain.CommandStatus{
+		"": domain.CommandDone, agentwire.Exited: domain.CommandDone, agentwire.TimedOut: domain.CommandTimedOut, agentwire.Canceled: domain.CommandCanceled,
+		agentwire.NotStarted: domain.CommandFailed, agentwire.Unknown: domain.CommandUnknown,
+	} {
+		r := newRig(t)
+		if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: outcome}); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.m.command("c1").Status; got != want {
+			t.Errorf("%q leads to %s", outcome, got)
+		}
+	}
+}
+
+// Messages for an agent that does not read are refused once many wait.
+func TestMessagesForADeafAgentAreRefused(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	h := newHub(m, "one")
+	agent, token := m.agent(domain.Agent{})
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	deaf, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = h.Stream(ctx, token, domain.AgentHello{Hostname: "box"}, func() (func(agentwire.Message) error, error) {
+			return func(agentwire.Message) error {
+				select {
+				case deaf <- struct{}{}: // at the greeting
+				case <-ctx.Done():
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			}, nil
+		})
+	}()
+	<-deaf
+	var err error
+	for n := 0; err == nil; n++ {
+		if n > 1000 {
+			t.Fatal("a thousand messages wait")
+		}
+		err = h.Send(ctx, agent.ID, agentwire.Message{Type: agentwire.OpenShell, SessionID: "s"})
+	}
+	if domain.CodeOf(err) != domain.CodeUnavailable || !strings.Contains(err.Error(), "does not read") {
+		t.Errorf("it is refused with %v", err)
+	}
+	stop()
+	<-over
+}

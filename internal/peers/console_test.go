@@ -160,7 +160,7 @@ func TestConsoleEnds(t *testing.T) {
 			told:   "nothing was typed or shown for too long", reason: "nothing was typed or shown for too long",
 		},
 		"it is too long": {
-			limits: peers.Limits{ConsoleMax: 500 * time.Millisecond},
+			limits: peers.Limits{ConsoleMax: 2 * time.Second},
 			do:     func(*shared, *websocket.Conn, *websocket.Conn, *process, *process) {},
 			told:   "the console was open for as long as one may be", reason: "the console was open for as long as one may be",
 		},
@@ -181,8 +181,10 @@ func TestConsoleEnds(t *testing.T) {
 			person := dial(t, home, "agent")
 			agent := <-claimed
 			defer agent.CloseNow()
-			write(t, agent, websocket.MessageBinary, "$ ")
-			want(t, person, "$ ")
+			if c.limits == (peers.Limits{}) { // else it may be over by then
+				write(t, agent, websocket.MessageBinary, "$ ")
+				want(t, person, "$ ")
+			}
 			left := make(chan error, 1)
 			go func() {
 				_, _, err := agent.Read(context.Background())
@@ -204,5 +206,36 @@ func TestConsoleEnds(t *testing.T) {
 			}
 			eventually(t, "the row goes", func() bool { return on.open() == 0 })
 		})
+	}
+}
+
+// A console is idle since the last byte, and not since it was opened.
+func TestConsoleIsIdleSinceTheLastByte(t *testing.T) {
+	t.Parallel()
+	// On a busy machine what is typed may come too late: then it gets more time.
+	for idle := 500 * time.Millisecond; ; idle *= 2 {
+		on := newShared()
+		home := newProcess(t, on, "a", peers.Limits{ConsoleIdle: idle})
+		connect(on, home, "agent", func(m agentwire.Message) {
+			conn, _, err := claimAt(context.Background(), home, "agent", domain.ConsoleSession, m.SessionID)
+			if err != nil {
+				return
+			}
+			defer conn.CloseNow()
+			for err == nil {
+				_, _, err = conn.Read(context.Background())
+			}
+		})
+		person := dial(t, home, "agent")
+		<-time.After(idle * 6 / 10)
+		last := time.Now()
+		_ = person.Write(context.Background(), websocket.MessageBinary, []byte("x")) // it may be over
+		read(t, person)
+		if took := time.Since(last); took >= idle {
+			return
+		}
+		if idle > 10*time.Second {
+			t.Fatal("it ends though something was typed")
+		}
 	}
 }
