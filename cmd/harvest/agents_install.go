@@ -14,9 +14,10 @@ import (
 )
 
 const installHelp = `The command is printed once: it carries a token that is kept nowhere. It needs root on the
-machine. What is said beside it goes to the standard error, so that it can be sent on:
+machine: where you are root and there is no sudo, leave that word out. What is said beside it
+goes to the standard error, so that it can be sent on:
 
-  harvest agents install --project engine | ssh root@web1 bash`
+  harvest agents install --project engine | sed 's/sudo/env/' | ssh root@web1 bash`
 
 func (p *program) installAgentCommand() *cobra.Command {
 	return p.installCommand(&cobra.Command{
