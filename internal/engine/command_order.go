@@ -24,17 +24,29 @@ func (e *Engine) OrderCommand(ctx context.Context, who domain.Actor, order domai
 	}
 	order.UserID = who.UserID
 	mine := domain.Action{ProjectID: order.ProjectID, Requester: who.UserID}
-	order.Pending = settings.MayDecide(who, mine) != nil || !who.Allows(domain.ScopeApprove)
+	why := whyItAsks(who, settings.MayDecide(who, mine) == nil)
+	order.Pending = why != ""
 	c, err := e.StartCommand(ctx, order)
 	if err != nil || c.Status != domain.CommandPending {
 		return c, nil, err
 	}
-	a, err := e.Config.Actions.ProposeAction(ctx, proposal(c, who, settings.Expiry))
+	a, err := e.Config.Actions.ProposeAction(ctx, proposal(c, who, why, settings.Expiry))
 	return c, &a, err
 }
 
+// whyItAsks says why a person's command waits for an approval; "" where it runs at once.
+func whyItAsks(who domain.Actor, may bool) string {
+	switch {
+	case !may:
+		return who.Name + " asked for it, and may not approve commands in this project"
+	case !who.Allows(domain.ScopeApprove):
+		return who.Name + " asked for it, by an API key that is not good for \"approve\""
+	}
+	return ""
+}
+
 // proposal is the action of a person's command.
-func proposal(c domain.Command, who domain.Actor, expiry time.Duration) domain.Action {
+func proposal(c domain.Command, who domain.Actor, why string, expiry time.Duration) domain.Action {
 	input := map[string]any{"agent_id": c.AgentID, "hostname": c.Hostname, "command": c.Command, "timeout_secs": int(c.Timeout / time.Second)}
 	if c.Description != "" {
 		input["description"] = c.Description
@@ -48,7 +60,7 @@ func proposal(c domain.Command, who domain.Actor, expiry time.Duration) domain.A
 		Hash: domain.ActionHash(domain.ToolRunCommand, body), Nonce: domain.NewNonce(),
 		Description: domain.DescribeAction(domain.ToolRunCommand, body,
 			domain.Detail{Name: "machine", Value: c.Hostname + ", id " + c.AgentID},
-			domain.Detail{Name: "why it asks", Value: who.Name + " asked for it, and may not approve commands in this project"}),
+			domain.Detail{Name: "why it asks", Value: why}),
 		ExpiresAt: time.Now().Add(expiry).UTC().Truncate(time.Millisecond),
 	}
 }

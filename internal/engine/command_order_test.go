@@ -24,24 +24,24 @@ func TestAPersonOrdersACommand(t *testing.T) {
 	for _, c := range []struct {
 		rule  domain.Approvers
 		who   domain.Actor
-		waits bool
+		waits string // for what; "" where it runs at once
 	}{
-		{domain.ApproveMembers, ada, false}, {domain.ApproveAdmins, ada, true}, {domain.ApproveAdmins, boss, false}, {domain.ApproveOthers, boss, true},
-		{domain.ApproveMembers, byKey(ada, domain.ScopeWrite), true}, {domain.ApproveMembers, byKey(ada, domain.ScopeWrite, domain.ScopeApprove), false},
+		{domain.ApproveMembers, ada, ""}, {domain.ApproveAdmins, ada, "and may not approve"}, {domain.ApproveAdmins, boss, ""}, {domain.ApproveOthers, boss, "and may not approve"},
+		{domain.ApproveMembers, byKey(ada, domain.ScopeWrite), "by an API key"}, {domain.ApproveMembers, byKey(ada, domain.ScopeWrite, domain.ScopeApprove), ""},
 	} {
 		e, f := newEngine(t)
 		f.actions.settings.Approvers, f.actions.settings.Expiry = c.rule, time.Hour
 		order := commandOrder("c1")
 		order.Description, order.Timeout = "tidy up", 30*time.Second
 		command, action, err := e.OrderCommand(context.Background(), c.who, order)
-		if err != nil || command.UserID != c.who.UserID || (command.Status == domain.CommandPending) != c.waits || (action != nil) != c.waits {
+		if err != nil || command.UserID != c.who.UserID || (command.Status == domain.CommandPending) != (c.waits != "") || (action != nil) != (c.waits != "") {
 			t.Errorf("%s with %s: %+v, %+v, %v", c.who.UserID, c.rule, command, action, err)
 		}
-		if !c.waits {
+		if c.waits == "" {
 			continue
 		}
 		if action.ID != "c1" || action.TurnID != "" || action.Name != "run_command" || action.Hash != domain.ActionHash("run_command", action.Input) ||
-			!strings.Contains(action.Description, "machine: web") || !strings.Contains(action.Description, c.who.Name+" asked for it") || action.Nonce == "" {
+			!strings.Contains(action.Description, "machine: web") || !strings.Contains(action.Description, c.who.Name+" asked for it, "+c.waits) || action.Nonce == "" {
 			t.Errorf("the action is %+v", action)
 		}
 		// Ordered again it is the same, with the same action.
