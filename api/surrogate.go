@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 )
 
-// escapeLength is that of \uXXXX.
+// escapeLength is that of \u0041 and its like.
 const escapeLength = 6
 
 // halfLetter gives where a JSON text has an escape that is half of a character alone, -1 where it
@@ -33,7 +33,7 @@ func halfLetter(doc []byte) int {
 	return -1
 }
 
-// escaped reads \uXXXX at the beginning of a text.
+// escaped reads \u0041 and its like at the beginning of a text.
 func escaped(text []byte) (rune, bool) {
 	if len(text) < escapeLength || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
