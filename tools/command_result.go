@@ -22,7 +22,10 @@ func commandResult(c domain.Command) domain.ToolResult {
 	r.line("%s", how)
 	showOutput(&r, "stdout", c.Stdout, stdoutShown)
 	showOutput(&r, "stderr", c.Stderr, stderrShown)
-	if c.Swept > 0 {
+	switch {
+	case c.Swept == 1:
+		r.line("It left a process behind, which was ended with it.")
+	case c.Swept > 1:
 		r.line("It left %d processes behind, which were ended with it.", c.Swept)
 	}
 	first, _, _ := strings.Cut(how, "\n")
