@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -89,6 +90,11 @@ func (f *fakeAgents) Stream(ctx context.Context, token string, hello domain.Agen
 	f.mu.Lock()
 	f.hellos = append(f.hellos, hello)
 	f.mu.Unlock()
+	if hello.Hostname == "slow" { // its connection is being kept
+		f.streams <- agentwire.Message{}
+		<-ctx.Done()
+		return fmt.Errorf("connect: %w", ctx.Err())
+	}
 	send, err := open()
 	for err == nil {
 		select {

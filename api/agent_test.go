@@ -131,6 +131,17 @@ func TestAgentEvents(t *testing.T) {
 	}
 }
 
+// An agent that connects as the server stops is told so, and connects again at once.
+func TestAgentConnectsToAServerThatStops(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	go func() {
+		<-f.agents.streams
+		f.server.Drain()
+	}()
+	f.expect(t, "agent_stopping", "GET", "/agent/events?hostname=slow", "", asAgent)
+}
+
 func TestAgentPosts(t *testing.T) {
 	t.Parallel()
 	f := start(t)

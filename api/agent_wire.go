@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -38,6 +39,9 @@ func (s *Server) agentEvents(c *gin.Context) {
 		w, err := sse.NewWriter(c.Writer, s.sendLimit)
 		return func(m agentwire.Message) error { return sendMessage(w, m) }, err
 	})
+	if err != nil && errors.Is(context.Cause(ctx), errStopping) {
+		err = errStopping // and no fault, though it came amid a step
+	}
 	if err != nil && !opened {
 		s.fail(c, err)
 	}
