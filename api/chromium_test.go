@@ -201,6 +201,18 @@ func (v *visit) stillAda(t *testing.T) {
 	v.is(t, "a console of our own page", `return new Promise(done => { const s = new WebSocket("/projects/p1/agents/a1/console"); s.onopen = () => done("open"); s.onerror = () => done("refused") })`, "open")
 }
 
+// grants lets a terminal have a key, on the page for that.
+func (v *visit) grants(t *testing.T) {
+	t.Helper()
+	codes, err := v.service.BeginDevice(t.Context(), domain.NewDevice{Name: "laptop", Scopes: []domain.KeyScope{domain.ScopeRead}, Address: "127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Open(t, v.base+"/auth/device?user_code="+codes.UserCode)
+	v.Load(t, func() { v.Eval(t, `document.querySelector("button[value=grant]").click()`) })
+	v.is(t, "a key is granted", `return document.querySelector("[role]").textContent`, "Granted. Go back to the terminal.")
+}
+
 // Under our own host name a page of a machine has no origin, and can't act as the person either.
 func TestChromiumUnderOurName(t *testing.T) {
 	t.Parallel()
@@ -211,4 +223,5 @@ func TestChromiumUnderOurName(t *testing.T) {
 	v.is(t, "a service worker", `return "serviceWorker" in navigator && await navigator.serviceWorker.register("/agents/a1/app/worker.js")`, "false")
 	v.attack(t)
 	v.stillAda(t)
+	v.grants(t)
 }

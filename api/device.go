@@ -171,7 +171,7 @@ func (s *Server) writeDevicePage(c *gin.Context, status int, view deviceView) {
 	}
 	c.Header("Cache-Control", "no-store")
 	c.Header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-	c.Header("Referrer-Policy", "no-referrer")
+	c.Header("Referrer-Policy", "same-origin") // without any, browsers send the form from nowhere, which is refused
 	c.Header("Content-Type", "text/html; charset=utf-8")
 	writeRaw(c, raw{json: page.Bytes()}, status)
 }
