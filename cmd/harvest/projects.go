@@ -168,7 +168,8 @@ func (p *program) deleteProjectCommand() *cobra.Command {
 				}
 				gone, err := api.DeleteProject(c.Context(), project.ID)
 				if err == nil {
-					fmt.Fprintf(p.out, "removed: %d conversations, %d messages, %d turns, of which %d ran\n", gone.Conversations, gone.Messages, gone.Turns, gone.CanceledTurns)
+					fmt.Fprintf(p.out, "removed: %d conversations, %d messages, %d turns, of which %d ran, %d machines, %d commands\n",
+						gone.Conversations, gone.Messages, gone.Turns, gone.CanceledTurns, gone.Agents, gone.Commands)
 				}
 				return err
 			})

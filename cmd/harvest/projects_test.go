@@ -52,7 +52,7 @@ func TestATeamUsesProjectsByCommands(t *testing.T) {
 	ada.run(exitUsage, "", "conversations", "export", made, "--format", "pdf")
 	ada.run(exitFailed, "", "conversations", "export", made)
 	ada.run(exitFailed, "", "conversations", "list", "--project", "none")
-	if said, _ := ada.run(exitOK, "", "projects", "delete", "engine"); !strings.Contains(said, "removed: 2 conversations, 4 messages, 2 turns, of which 0 ran") {
+	if said, _ := ada.run(exitOK, "", "projects", "delete", "engine"); !strings.Contains(said, "removed: 2 conversations, 4 messages, 2 turns, of which 0 ran, 0 machines, 0 commands") {
 		t.Errorf("deleted: %s", said)
 	}
 	ada.run(exitFailed, "", "projects", "show", "engine")

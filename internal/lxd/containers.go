@@ -26,8 +26,10 @@ const (
 	networkHash    = 12 // characters; with the prefix fewer than the 15 that a kernel allows
 	runningLook    = 500 * time.Millisecond
 	networkCreated = "Created"
-	removeTries    = 10 // of a container that others change at the same time
-	stopTimeout    = 30 // seconds for a container to end by itself
+
+	networkDescription = "Agents of a project of Harvest"
+	removeTries        = 10 // of a container that others change at the same time
+	stopTimeout        = 30 // seconds for a container to end by itself
 )
 
 // Image says what containers are made of.
@@ -117,7 +119,7 @@ func (c *Containers) makeNetwork(ctx context.Context, server InstanceServer, nam
 		config[keyIPv4] = freeAddress(wanted, all)
 	}
 	config[keyInstallation], config[keyProject] = c.door.Installation(), projectID
-	return server.CreateNetwork(ctx, Network{Name: name, Type: "bridge", Description: "Agents of a project of Harvest", Config: config})
+	return server.CreateNetwork(ctx, Network{Name: name, Type: "bridge", Description: networkDescription, Config: config})
 }
 
 // announce tells each member of a cluster of a network to come, without which a cluster makes none.
@@ -131,7 +133,7 @@ func announce(ctx context.Context, server InstanceServer, name string) error {
 		return err
 	}
 	for _, member := range members {
-		err := server.UseTarget(member).CreateNetwork(ctx, Network{Name: name, Type: "bridge"})
+		err := server.UseTarget(member).CreateNetwork(ctx, Network{Name: name, Type: "bridge", Description: networkDescription})
 		if err != nil && !strings.Contains(err.Error(), "already defined on") { // by an attempt before
 			return err
 		}

@@ -98,7 +98,9 @@ func (d *Door) connect(ctx context.Context, identity domain.LXDIdentity, pin str
 			return client, server, nil
 		}
 		client.Close()
-		failure = err
+		if failure == nil { // which certificate is the right one the pin says, where there is one
+			failure = err
+		}
 		var wrong *wrongCertificate
 		if !errors.As(err, &wrong) {
 			break
@@ -120,7 +122,7 @@ func (d *Door) explain(err, tokenErr error) error {
 	if d.config.ClientCert != "" || d.config.CACert != "" { // then tokens don't count
 		way = "give its certificate, or that of who issued it, as [lxd] ca_cert"
 	}
-	return domain.Wrap(domain.CodeUpstream, err, "%s. Where that is right, %s", wrong, way)
+	return domain.Wrap(domain.CodeUpstream, wrong, "%s. Where that is right, %s", wrong, way)
 }
 
 // introduce makes the server trust our certificate, by the token.

@@ -37,6 +37,8 @@ type RemovedProject struct {
 	Messages      int `json:"messages"`
 	Turns         int `json:"turns"`
 	CanceledTurns int `json:"canceled_turns"`
+	Agents        int `json:"agents"`
+	Commands      int `json:"commands"`
 }
 
 // DeleteProject stops what runs in a project, and removes it with all that it owns.
