@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -69,12 +70,13 @@ func (r *relay) carry(from net.Conn) {
 	_, _ = io.Copy(from, to)
 }
 
-// buildAgent builds the agent as it is given to machines.
-func buildAgent(t *testing.T) string {
+// buildAgent builds the agent for an architecture, as it is given to machines.
+func buildAgent(t *testing.T, arch string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "harvest-agent")
-	build := exec.Command("go", "build", "-o", file, "../harvest-agent")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	// By the settings of a release, so that other tests have built most of it.
+	build := exec.Command("go", "build", "-trimpath", "-o", file, "../harvest-agent")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the agent: %v\n%s", err, out)
 	}
@@ -100,8 +102,9 @@ trust_token = %q
 project = "harvest"
 image_alias = %q
 image_server = ""
+profile = %q
 network = { %s }
-`, buildAgent(t), server.Gateway, outside.port, server.Endpoint, server.TrustToken(t), server.Image, strings.Join(network, ", ")) + more
+`, buildAgent(t, runtime.GOARCH), server.Gateway, outside.port, server.Endpoint, server.TrustToken(t), server.Image, server.Profile, strings.Join(network, ", ")) + more
 	r := newRig(t, upgradeScript, toml)
 	target := strings.TrimPrefix(r.base, "http://")
 	outside.target.Store(&target)

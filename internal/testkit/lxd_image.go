@@ -69,24 +69,8 @@ var library = regexp.MustCompile(`(?:=> )?(/\S+) \(0x`)
 
 // copyPrograms puts busybox under all its names, and bash with its libraries, into a root.
 func copyPrograms(root string) error {
-	busybox, err := exec.LookPath("busybox")
-	if err != nil {
+	if err := copyBusybox(filepath.Join(root, "bin")); err != nil {
 		return err
-	}
-	if err := copyFile(busybox, filepath.Join(root, "bin/busybox")); err != nil {
-		return err
-	}
-	list, err := exec.Command(busybox, "--list").Output()
-	if err != nil {
-		return fmt.Errorf("list what busybox has: %w", err)
-	}
-	for _, name := range strings.Fields(string(list)) {
-		if name == "busybox" {
-			continue
-		}
-		if err := os.Symlink("/bin/busybox", filepath.Join(root, "bin", name)); err != nil {
-			return err
-		}
 	}
 	if err := os.Symlink("/bin/busybox", filepath.Join(root, "sbin/init")); err != nil {
 		return err
@@ -112,6 +96,33 @@ func copyPrograms(root string) error {
 		}
 	}
 	return os.Symlink("/bin/bash", filepath.Join(root, "usr/bin/bash"))
+}
+
+// copyBusybox puts busybox under all its names into a folder.
+func copyBusybox(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	busybox, err := exec.LookPath("busybox")
+	if err != nil {
+		return err
+	}
+	if err := copyFile(busybox, filepath.Join(dir, "busybox")); err != nil {
+		return err
+	}
+	list, err := exec.Command(busybox, "--list").Output()
+	if err != nil {
+		return fmt.Errorf("list what busybox has: %w", err)
+	}
+	for _, name := range strings.Fields(string(list)) {
+		if name == "busybox" {
+			continue
+		}
+		if err := os.Symlink("busybox", filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func copyFile(from, to string) error {

@@ -44,7 +44,7 @@ func (c *Client) Events(ctx context.Context, hello Hello, handle func(data []byt
 	c.authorize(request.Header)
 	response, err := c.events.Do(request)
 	if err != nil {
-		return reason(ctx, err)
+		return reason(ctx, c.unreached(err))
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -77,6 +77,15 @@ func reason(ctx context.Context, err error) error {
 		return request.Err
 	}
 	return err
+}
+
+// unreached says which server can't be reached, without all that it was to be told.
+func (c *Client) unreached(err error) error {
+	var failed *url.Error
+	if !errors.As(err, &failed) {
+		return err
+	}
+	return fmt.Errorf("%s can't be reached: %w", c.base.Redacted(), failed.Err)
 }
 
 func (h Hello) query() string {
