@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,12 +36,6 @@ type LXDServer struct {
 	ended   chan struct{}
 	log     *os.File
 }
-
-// lxdSubnets are handed out to the daemons of a binary, one after the other.
-var (
-	lxdLock    sync.Mutex
-	lxdSubnets = 0
-)
 
 // LXD starts an LXD daemon of the test's own; it needs root, and Debian's packages lxd,
 // lxd-client, nftables, dnsmasq-base and busybox-static. Where these are missing the test is
@@ -85,10 +79,8 @@ func newLXD() (*LXDServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	lxdLock.Lock()
-	lxdSubnets++
-	subnet := fmt.Sprintf("10.%d.%d", 100+os.Getpid()%100, 1+lxdSubnets%250)
-	lxdLock.Unlock()
+	// By chance, as other test binaries run beside this one, and killed ones leave theirs behind.
+	subnet := fmt.Sprintf("10.%d.%d", 100+rand.IntN(100), 1+rand.IntN(250))
 	s := &LXDServer{dir: dir, Image: "tiny", Profile: "default", Gateway: subnet + ".1", Network: map[string]string{
 		"ipv4.address": subnet + ".1/24", "ipv4.nat": "false", "ipv4.firewall": "false", "ipv6.address": "none",
 	}}
