@@ -170,9 +170,9 @@ leave() {
 	local tries=0 status
 	case $2 in hva_*) ;; *) return 1 ;; esac
 	[ -n "$3" ] && have curl || return 1
-	printf 'header = "Authorization: Bearer %s"\n' "$2" >"$scratch/request"
 	while [ "$tries" -lt 10 ]; do
-		status=$(curl -sS -o /dev/null -w '%{http_code}' --connect-timeout 5 --max-time 20 -X POST -K "$scratch/request" "$1/agent/leave?machine=$3" 2>/dev/null) || return 1
+		status=$(printf 'header = "Authorization: Bearer %s"\n' "$2" |
+			curl -sS -o /dev/null -w '%{http_code}' --connect-timeout 5 --max-time 20 -X POST -K - "$1/agent/leave?machine=$3" 2>/dev/null) || return 1
 		case $status in
 		200) return 0 ;;
 		409) sleep 0.5 ;;
@@ -183,14 +183,12 @@ leave() {
 	return 1
 }
 
-# What can't be removed does not keep the rest.
+# What can't be removed does not keep the rest, nor does a full or read-only disk.
 uninstall() {
 	local kept= server token id
 	server=$(setting server_url)
 	token=$(setting agent_token)
 	id=$(machine)
-	scratch=$(mktemp -d)
-	trap 'rm -rf "$scratch"' EXIT
 	if has_systemd; then
 		systemctl disable --now harvest-agent.service >/dev/null 2>&1 || true
 	fi

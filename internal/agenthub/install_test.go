@@ -258,7 +258,8 @@ func TestInstallAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	all = append(all, s.started(t, 8)...)
-	if out, code := s.run(t, nil, "--uninstall"); code != 0 || !strings.Contains(out, "removed, from its project too") || s.left.Load() != 2 {
+	full := []string{"TMPDIR=" + s.in("nowhere")} // where nothing can be written
+	if out, code := s.run(t, full, "--uninstall"); code != 0 || !strings.Contains(out, "removed, from its project too") || s.left.Load() != 2 {
 		t.Fatalf("uninstall: %d: %s, after %d requests", code, out, s.left.Load())
 	}
 	s.isClean(t, all)
