@@ -218,3 +218,21 @@ func TestCommandsRunBesideEachOther(t *testing.T) {
 	}
 	d.nothingLeft()
 }
+
+// No more commands run at once than the machine's settings allow; the others have their turn.
+func TestCommandsWaitForAPlace(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := newDaemon(t, s, "max_commands = 1")
+	d.start()
+	log := filepath.Join(d.folder, "log")
+	for i := range 4 {
+		s.execute(fmt.Sprintf("c%d", i), "printf '(' >> "+log+"; sleep 0.2; printf ')' >> "+log)
+	}
+	for i := range 4 {
+		s.result(fmt.Sprintf("c%d", i))
+	}
+	if got := d.file(log); got != "()()()()" {
+		t.Errorf("they began and ended as %s", got)
+	}
+}
