@@ -141,6 +141,24 @@ func TestABusyContainerIsRemoved(t *testing.T) {
 	}
 }
 
+// A container that is protected from being deleted is not even stopped.
+func TestAProtectedContainerGoesOn(t *testing.T) {
+	t.Parallel()
+	fake := lxdtest.New(t)
+	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
+	eventually(t, "joined", door.Open)
+	fake.Put(lxdtest.Container{Name: "web", Status: "Running", Config: map[string]string{
+		"user.harvest.installation": door.Installation(), "security.protection.delete": "true",
+	}})
+	err := lxd.NewContainers(door, lxd.Image{Alias: "tiny"}).Remove(t.Context(), "web")
+	if domain.CodeOf(err) != domain.CodeUpstream || !strings.Contains(err.Error(), "security.protection.delete false") {
+		t.Errorf("it is refused with %v", err)
+	}
+	if left := fake.Containers(); len(left) != 1 || left[0].Status != "Running" {
+		t.Errorf("left are %+v", left)
+	}
+}
+
 // A server that refuses for a while, or is not there, is joined when it can be.
 func TestDoorTriesAgain(t *testing.T) {
 	t.Parallel()

@@ -113,6 +113,7 @@ type Instance struct {
 	Name      string            `json:"name"`
 	Status    string            `json:"status"` // Running, Stopped, …
 	Config    map[string]string `json:"config"`
+	Expanded  map[string]string `json:"expanded_config"` // with what its profiles say
 	CreatedAt time.Time         `json:"created_at"`
 }
 

@@ -87,7 +87,7 @@ func startChromium(t *testing.T, path, at string, hosts []string) string {
 	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-breakpad",
 		"--host-resolver-rules="+strings.Join(rules, ","), "--user-data-dir="+folder, "--remote-debugging-port=0", "about:blank")
-	cmd.Env = append(os.Environ(), "HOME="+folder)
+	cmd.Env = append(os.Environ(), "HOME="+folder, "TMPDIR="+folder)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	said, err := cmd.StderrPipe()
 	if err != nil {
