@@ -334,6 +334,15 @@ func (s *server) result(id string) agentwire.Result {
 	return s.resultAgain(id, 1)
 }
 
+// firstResult waits for the first result of a command, which is the one that counts: an agent that
+// is asked again, and has forgotten the output, may have posted another one behind it.
+func (s *server) firstResult(id string) agentwire.Result {
+	s.t.Helper()
+	s.result(id)
+	all := s.results()
+	return all[slices.IndexFunc(all, func(r agentwire.Result) bool { return r.RequestID == id })]
+}
+
 // resultAgain waits until n results of a command came, and gives the last.
 func (s *server) resultAgain(id string, n int) agentwire.Result {
 	s.t.Helper()

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -38,7 +39,8 @@ func expectDone(t *testing.T, d *daemon, result agentwire.Result) {
 	t.Helper()
 	id := result.RequestID
 	if result.Outcome != agentwire.Exited || result.ExitCode == nil || *result.ExitCode != 3 || string(result.StdoutHead) != "done-"+id+"\n" {
-		t.Errorf("%s ended %q by %v (%s), with %q", id, result.Outcome, result.ExitCode, result.Error, result.StdoutHead)
+		said, _ := json.Marshal(result)
+		t.Errorf("%s ended so: %s", id, said)
 	}
 	if n := d.runs(id); n != 1 {
 		t.Errorf("%s ran %d times", id, n)
@@ -95,8 +97,7 @@ func TestKilledAtAnyMomentACommandRunsOnce(t *testing.T) {
 		d.start()
 		s.connection(2*i + 2)
 		s.execute(id, once(d, id))
-		result := s.result(id)
-		expectDone(t, d, result)
+		expectDone(t, d, s.firstResult(id))
 		d.kill()
 	}
 	d.nothingLeft()

@@ -140,7 +140,8 @@ type Entry struct {
 }
 
 // Entries gives the commands whose results the server does not have, in the order in which
-// they came. Records that were never whole are removed: nothing ran under them.
+// they came. Records that were never whole are removed: nothing ran under them. So are those of
+// commands that were being forgotten: their outputs may be gone, and the server has them.
 func (j *Journal) Entries() ([]Entry, error) {
 	names, err := filepath.Glob(filepath.Join(escape(j.commands), "*"+endRecord))
 	if err != nil {
@@ -160,6 +161,11 @@ func (j *Journal) Entries() ([]Entry, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if _, buried := j.Buried(order.ID); buried {
+			_ = record.Close()
+			remove(record.path)
+			continue
 		}
 		entries = append(entries, Entry{Order: order, Record: record, Held: held})
 	}

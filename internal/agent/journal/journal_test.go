@@ -250,6 +250,37 @@ func TestRemovedFolderIsMadeAnew(t *testing.T) {
 	}
 }
 
+// An agent that was killed as it forgot a command goes on with that: the output, which goes
+// first, is not posted again as if there were none.
+func TestBurialsThatWereCutOffAreFinished(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	j := openJournal(t, folder)
+	ending := journal.Ending{Outcome: agentwire.Exited, Written: [2]int64{5, 0}}
+	for i, id := range []string{"buried", "open"} {
+		if err := begin(t, j, id, int64(i)).SetEnding(ending); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Bury("buried", ending, nil); err != nil { // the line alone, as where it stopped then
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := openJournal(t, folder)
+	entries, err := again.Entries()
+	if err != nil || len(entries) != 1 || entries[0].Order.ID != "open" {
+		t.Fatalf("there are %+v, %v", entries, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(folder, "commands", "buried*")); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+	if result := entries[0].Record.Result("open", ending); result.Error == "" {
+		t.Error("of an output that is gone it is not said that it is")
+	}
+}
+
 func TestBuriedCommandsAreRemembered(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -28,6 +28,11 @@ func (r *Record) Result(id string, ending Ending) agentwire.Result {
 			result.Error = join(result.Error, fmt.Errorf("the end of its output can't be read: %w", err))
 		}
 	}
+	for stream, head := range heads {
+		if int64(len(head)) < min(ending.Written[stream], agentwire.HeadBytes) && result.Error == "" {
+			result.Error = "a part of its output is not there any more"
+		}
+	}
 	result.StdoutHead, result.StdoutTail = heads[0], tails[0]
 	result.StderrHead, result.StderrTail = heads[1], tails[1]
 	return result
