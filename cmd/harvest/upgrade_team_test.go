@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -115,7 +116,7 @@ func (r *rig) calmDown(t *testing.T) {
 func (r *rig) isStill(t *testing.T, team *saidTeam) {
 	t.Helper()
 	for path, before := range team.Answers {
-		after := r.tell(t, http.StatusOK, http.MethodGet, path, nil)
+		after := r.tell(t, http.StatusOK, http.MethodGet, path+daysOf(t, before), nil)
 		if lost := missing("", asJSON(t, before), asJSON(t, after)); lost != "" {
 			t.Errorf("GET %s: %s\nwas %s\n is %s", path, lost, before, after)
 		}
@@ -130,6 +131,23 @@ func (r *rig) isStill(t *testing.T, team *saidTeam) {
 	if team.Machine != nil {
 		r.comesBack(t, team.Machine)
 	}
+}
+
+// daysOf gives the query for the days that an answer is of, where it is of days: by itself it
+// would be of those up to today.
+func daysOf(t *testing.T, answer json.RawMessage) string {
+	t.Helper()
+	if !bytes.HasPrefix(bytes.TrimSpace(answer), []byte("{")) {
+		return ""
+	}
+	var days struct{ From, To string }
+	if err := json.Unmarshal(answer, &days); err != nil {
+		t.Fatal(err)
+	}
+	if days.From == "" {
+		return ""
+	}
+	return "?from=" + days.From + "&to=" + days.To
 }
 
 // missing says what of before is not in after; later versions may tell more.
