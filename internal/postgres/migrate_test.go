@@ -76,15 +76,15 @@ func (a ancient) schema() (lines []string) {
 	const sql = `
 select format('%s.%s %s %s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, pg_get_expr(d.adbin, d.adrelid))
 from pg_attribute a join pg_class c on c.oid = a.attrelid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and a.attnum > 0 and not a.attisdropped and c.relname !~ '^events_\d'
+where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and a.attnum > 0 and not a.attisdropped and c.relname !~ '^events_y\d'
 union all
 select format('%s: %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) from pg_constraint
-where connamespace = 'public'::regnamespace and conrelid::regclass::text !~ '^events_\d'
+where connamespace = 'public'::regnamespace and conrelid::regclass::text !~ '^events_y\d'
 union all
-select indexdef from pg_indexes where schemaname = 'public' and tablename !~ '^events_\d'
+select indexdef from pg_indexes where schemaname = 'public' and tablename !~ '^events_y\d'
 union all
 select pg_get_triggerdef(g.oid) from pg_trigger g join pg_class c on c.oid = g.tgrelid
-where not tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname !~ '^events_\d'
+where not tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname !~ '^events_y\d'
 order by 1`
 	rows, err := a.conn.Query(context.Background(), sql)
 	if err == nil {

@@ -160,7 +160,7 @@ func FuzzFiles(f *testing.F) {
 		write(t, filepath.Join(folder, "commands", "c1.record"), text)
 		write(t, filepath.Join(folder, "commands", "c1.head"), head)
 		write(t, filepath.Join(folder, "commands", "c1.stderr"), tail)
-		write(t, filepath.Join(folder, "done", "2026-11-30.jsonl"), done)
+		write(t, filepath.Join(folder, "done", time.Now().UTC().Format(time.DateOnly)+".jsonl"), done)
 		j, err := journal.Open(folder, "boot-1")
 		if err != nil {
 			t.Fatalf("the journal does not open: %v", err)
