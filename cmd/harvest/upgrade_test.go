@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"flag"
@@ -29,10 +30,12 @@ import (
 var recordDatabase = flag.String("record-database", "", "keep the database of this release, such as v0.1.0, for the upgrade test (needs pg_dump)")
 
 // A kept database is a folder of testdata/databases: the dump, the keys that open its
-// sealed values, and what the release's API said of it.
+// sealed values, what the release's API said of it, and the sums of the migrations that made it,
+// which may not change any more.
 const (
 	dumpFile = "dump.sql"
 	saidFile = "said.json"
+	sumFile  = "migrations.sum"
 )
 
 // said is what the API tells of a database.
@@ -225,12 +228,30 @@ func keepDatabase(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{dumpFile: plainSQL(sql), keyFile: keys, saidFile: append([]byte(asText(t, all)), '\n')} {
+	for name, content := range map[string][]byte{dumpFile: plainSQL(sql), keyFile: keys, saidFile: append([]byte(asText(t, all)), '\n'), sumFile: migrationSums(t)} {
 		content = bytes.ReplaceAll(content, []byte(h.dir), []byte("/srv/code")) // of no machine
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// migrationSums has a line for each migration, as sha256sum writes them.
+func migrationSums(t *testing.T) []byte {
+	t.Helper()
+	files, err := filepath.Glob("../../internal/postgres/migrations/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no migration is here: %v", err)
+	}
+	var sums bytes.Buffer
+	for _, file := range files {
+		sql, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(sql), filepath.Base(file))
+	}
+	return sums.Bytes()
 }
 
 // plainSQL drops what only psql understands.
