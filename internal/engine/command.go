@@ -70,28 +70,23 @@ type CommandStore interface {
 // StartCommand orders a command on a machine, or gives the one that was ordered by the same id.
 // One that is stored is delivered once its agent is connected, whatever happens here; one that
 // waits for approval is only stored. Errors: invalid; not_found where the agent is not one of
-// the project's; unprocessable where it can't do what is asked, or the line holds the value of a
-// secret; conflict where the id is that of another command.
+// the project's; unprocessable where it can't do what is asked, the line holds the value of a
+// secret, or a handle stands for none; conflict where the id is that of another command.
 func (e *Engine) StartCommand(ctx context.Context, order domain.CommandOrder) (domain.Command, error) {
 	order, err := order.Check()
 	if err != nil {
 		return domain.Command{}, err
 	}
-	scrub, err := e.scrub(ctx, order.ProjectID)
+	fit, err := e.vet(ctx, order)
 	if err != nil {
-		return domain.Command{}, err
-	}
-	if scrub(order.Command) != order.Command {
-		return domain.Command{}, domain.Errorf(domain.CodeUnprocessable,
-			"the command holds the value of a secret of this project; give it as a variable (env), by its handle secret://NAME")
-	}
-	for name, value := range order.Env {
-		if scrub(value) != value {
-			return domain.Command{}, domain.Errorf(domain.CodeUnprocessable, "the variable %s holds the value of a secret of this project; give its handle instead, secret://NAME", name)
+		c, same := e.ordered(ctx, order)
+		if !same {
+			return domain.Command{}, err
 		}
+		e.launchSoon(ctx, c)
+		return c, nil
 	}
-	order.Description = scrub(order.Description)
-	c, err := e.Commands.CreateCommand(ctx, order)
+	c, err := e.Commands.CreateCommand(ctx, fit)
 	if err == nil {
 		e.launchSoon(ctx, c)
 	}

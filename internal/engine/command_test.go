@@ -42,6 +42,10 @@ func (f *fakeCommands) CreateCommand(_ context.Context, o domain.CommandOrder) (
 	return *c, nil
 }
 
+func (f *fakeCommands) CommandByID(_ context.Context, id string) (domain.Command, error) {
+	return f.set(id, func(*domain.Command) {})
+}
+
 // set changes a command and gives it.
 func (f *fakeCommands) set(id string, change func(*domain.Command)) (domain.Command, error) {
 	f.mu.Lock()

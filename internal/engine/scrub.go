@@ -12,6 +12,9 @@ import (
 // secrets.Vault does.
 type Secrets interface {
 	domain.Scrubbers
+	// Pin gives the version that a handle means: the newest where it names none. A conflict where
+	// it names one that is not the newest any more, not_found where the secret is gone.
+	Pin(ctx context.Context, projectID string, ref domain.SecretRef) (domain.SecretRef, error)
 	// Hide gives what takes these texts out of others, where they belong to no secret yet.
 	Hide(texts []string) domain.Scrubber
 	// SealOffer seals a value for the tool call of by; invalid or too_large where it is unfit.
