@@ -21,27 +21,30 @@ type executeBody struct {
 	Command     string            `json:"command"` // a line for bash
 	Description string            `json:"description"`
 	Env         map[string]string `json:"env"`
-	TimeoutSecs int               `json:"timeout_secs"` // of its run; 0 for the standard
-	WaitSecs    int               `json:"wait_secs"`    // for its machine to connect; 0 for the standard
+	TimeoutSecs *int              `json:"timeout_secs"` // of its run; nil for the standard
+	WaitSecs    *int              `json:"wait_secs"`    // for its machine to connect; nil for the standard
 	Detach      bool              `json:"detach"`       // answer at once
 }
 
 func (b *executeBody) validate() error {
-	for field, value := range map[string]struct {
-		got  int
-		most time.Duration
-	}{"timeout_secs": {b.TimeoutSecs, domain.MaxCommandTimeout}, "wait_secs": {b.WaitSecs, domain.MaxCommandWait}} {
-		if most := int(value.most / time.Second); value.got < 0 || value.got > most {
-			return domain.Invalid(field, "must be 1 to %d", most)
-		}
+	err := secondsOr(&b.TimeoutSecs, "timeout_secs", domain.DefaultCommandTimeout, domain.MaxCommandTimeout)
+	if err == nil {
+		err = secondsOr(&b.WaitSecs, "wait_secs", domain.DefaultCommandWait, domain.MaxCommandWait)
 	}
-	if b.TimeoutSecs == 0 {
-		b.TimeoutSecs = int(domain.DefaultCommandTimeout / time.Second)
+	return err // the rest is judged where commands are kept
+}
+
+// secondsOr judges a number of seconds, which is the standard where it is left out. 0 is none: it
+// could mean no limit as well.
+func secondsOr(n **int, field string, standard, most time.Duration) error {
+	if *n == nil {
+		secs := int(standard / time.Second)
+		*n = &secs
 	}
-	if b.WaitSecs == 0 {
-		b.WaitSecs = int(domain.DefaultCommandWait / time.Second)
+	if most := int(most / time.Second); **n < 1 || **n > most {
+		return domain.Invalid(field, "must be 1 to %d; leave it out for %d", most, int(standard/time.Second))
 	}
-	return nil // the rest is judged where commands are kept
+	return nil
 }
 
 // executed is the answer about a command that has ended by itself. Bytes that are no UTF-8 come
@@ -118,7 +121,7 @@ func (s *Server) execute(ctx context.Context, r request[executeBody]) (raw, erro
 	}
 	c, action, err := s.Commands.OrderCommand(ctx, r.caller.Actor, domain.CommandOrder{
 		ID: id, ProjectID: r.project.ID, AgentID: r.path["aid"], Command: r.body.Command, Description: r.body.Description, Env: r.body.Env,
-		Timeout: time.Duration(r.body.TimeoutSecs) * time.Second, Wait: time.Duration(r.body.WaitSecs) * time.Second,
+		Timeout: time.Duration(*r.body.TimeoutSecs) * time.Second, Wait: time.Duration(*r.body.WaitSecs) * time.Second,
 	})
 	acted(ctx, []map[string]any{}...) // unless it has run, nothing is vouched for
 	if err == nil {
@@ -163,7 +166,7 @@ func sameCalls(c domain.Command, b executeBody) (inputs []map[string]any) {
 	for fields := range 4 {
 		input := map[string]any{"agent_id": c.AgentID, "hostname": c.Hostname, "command": b.Command}
 		if fields&1 != 0 {
-			input["timeout_secs"] = b.TimeoutSecs
+			input["timeout_secs"] = *b.TimeoutSecs
 		}
 		if fields&2 != 0 {
 			input["description"] = b.Description

@@ -114,11 +114,16 @@ func TestExecuteThatIsRefused(t *testing.T) {
 	f := start(t)
 	for body, field := range map[string]string{
 		`{"command":"ls","timeout_secs":301}`: "timeout_secs", `{"command":"ls","timeout_secs":-1}`: "timeout_secs", `{"command":"ls","wait_secs":86401}`: "wait_secs",
+		`{"command":"ls","timeout_secs":0}`: "timeout_secs", `{"command":"ls","timeout_secs":1.5}`: "timeout_secs", `{"command":"ls","timeout_secs":1e30}`: "timeout_secs",
+		`{"command":"ls","wait_secs":0}`: "wait_secs", `{"command":"ls","wait_secs":"60"}`: "wait_secs",
 		`{"command":5}`: "command", `{"command":"ls","env":["A"]}`: "env",
 	} {
 		if got := f.run(t, 400, body); got["field"] != field {
 			t.Errorf("%s: %v", body, got)
 		}
+	}
+	if got := f.run(t, 400, `{"command":"ls","timeout_secs":0}`); got["error"] != "timeout_secs: must be 1 to 300; leave it out for 30" {
+		t.Errorf("none is refused by %v", got)
 	}
 	f.commands.failing = domain.Errorf(domain.CodeUnprocessable, "the agent on this machine can't set variables")
 	f.run(t, 422, `{"command":"ls","env":{"A":"b"}}`)

@@ -41,7 +41,7 @@ type commandCall struct {
 	Hostname    string            `json:"hostname"` // of the machine that was approved, with its id
 	Command     string            `json:"command" need:""`
 	Description string            `json:"description"`
-	TimeoutSecs int               `json:"timeout_secs"`
+	TimeoutSecs *int              `json:"timeout_secs"`
 	Env         map[string]string `json:"env"`
 }
 
@@ -49,16 +49,18 @@ type commandCall struct {
 func readCommand(input json.RawMessage) (commandCall, error) {
 	in, err := decode[commandCall](input)
 	limit := int(domain.MaxToolTimeout / time.Second)
-	switch {
-	case err != nil:
-		return in, err
-	case in.TimeoutSecs < 0 || in.TimeoutSecs > limit:
-		return in, domain.Invalid("timeout_secs", "must be 1 to %d", limit)
-	case in.TimeoutSecs == 0:
-		in.TimeoutSecs = int(domain.DefaultCommandTimeout / time.Second)
+	if in.TimeoutSecs == nil {
+		standard := int(domain.DefaultCommandTimeout / time.Second)
+		in.TimeoutSecs = &standard
 	}
-	return in, nil
+	if err == nil && (*in.TimeoutSecs < 1 || *in.TimeoutSecs > limit) {
+		err = domain.Invalid("timeout_secs", "must be 1 to %d; leave it out for %d", limit, int(domain.DefaultCommandTimeout/time.Second))
+	}
+	return in, err
 }
+
+// timeout gives how long the command may run.
+func (c commandCall) timeout() time.Duration { return time.Duration(*c.TimeoutSecs) * time.Second }
 
 // Asks tells whether the project lets this line run without an approval. What can't be run, for
 // its machine too, asks nobody: its run says what is wrong.
@@ -166,7 +168,7 @@ func (t runCommand) Explain(ctx context.Context, scope domain.Scope, input json.
 	}
 	return append(about,
 		domain.Detail{Name: "why it asks", Value: why},
-		domain.Detail{Name: "time limit", Value: (time.Duration(in.TimeoutSecs) * time.Second).String()}), nil
+		domain.Detail{Name: "time limit", Value: domain.Span(in.timeout())}), nil
 }
 
 // Run runs the command, or finds the one that an earlier run of this call began, and waits for
@@ -221,7 +223,7 @@ func (t runCommand) start(ctx context.Context, scope domain.Scope, id string, in
 	}
 	_, err = t.machines.StartCommand(ctx, domain.CommandOrder{
 		ID: id, ProjectID: scope.ProjectID, AgentID: agent.ID, Command: in.Command, Description: in.Description, Env: in.Env,
-		Timeout: time.Duration(in.TimeoutSecs) * time.Second, Wait: domain.DefaultCommandWait,
+		Timeout: in.timeout(), Wait: domain.DefaultCommandWait,
 		UserID: scope.UserID, TurnID: scope.TurnID, CallID: scope.CallID,
 	})
 	return err

@@ -167,6 +167,22 @@ func TestRunCommandFindsItsCommandAgain(t *testing.T) {
 	}
 }
 
+func TestRunCommandTakesTimesInItsBounds(t *testing.T) {
+	t.Parallel()
+	f := newFakeMachines()
+	r := tools.NewRegistry(tools.MachineTools(f)...)
+	for _, secs := range []any{0, -1, 1801, 1.5, 1e30, "30"} {
+		res, err := r.Run(t.Context(), inProject, "run_command", input(t, map[string]any{"agent_id": "db", "command": "ls", "timeout_secs": secs}))
+		if err != nil || !res.Error || !strings.Contains(res.Text, "timeout_secs must be ") || len(f.ordered) > 0 {
+			t.Errorf("%v: %v %+v", secs, err, res)
+		}
+	}
+	res, err := r.Run(t.Context(), inProject, "run_command", input(t, map[string]any{"agent_id": "db", "command": "ls"}))
+	if err != nil || res.Error || len(f.ordered) != 1 || f.ordered[0].Timeout != domain.DefaultCommandTimeout {
+		t.Errorf("%v %+v %+v", err, res, f.ordered)
+	}
+}
+
 func TestRunCommandOfAnAction(t *testing.T) {
 	t.Parallel()
 	f := newFakeMachines()

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -46,12 +47,17 @@ func (a *Agent) connect(ctx context.Context) {
 	}
 }
 
-// explained adds what can be done about a token that is refused.
+// explained says of a token that is refused what can be done about it, where the server itself
+// does not: an older one, or something in between that answers for it.
 type explained struct{ error }
 
 func (e explained) Unwrap() error { return e.error }
 
 func (e explained) Error() string {
+	var status *uplink.StatusError
+	if errors.As(e.error, &status) && status.Code != "" {
+		return "the server does not take agent_token: " + status.Message
+	}
 	return e.error.Error() + "; the server does not take agent_token: it expired or was used up before this machine joined, " +
 		"the agent was removed from its project, or its files were copied from another machine. " +
 		"Run a new install command of the project on this machine"

@@ -104,7 +104,7 @@ func (s *Store) JoinAgent(ctx context.Context, installHash, newHash []byte, hell
 		var made bool
 		err := tx.QueryRow(ctx, sqlJoinToken, pgx.NamedArgs{"hash": installHash}).Scan(&token, &project, &uses, &instance, &description)
 		if noRows(err) {
-			return domain.Errorf(domain.CodeUnauthorized, "the install token is unknown, or has expired; make a new install command in the project")
+			return domain.Errorf(domain.CodeUnauthorized, "the install token is unknown, or has expired; run a new install command of the project on this machine")
 		}
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func (s *Store) JoinAgent(ctx context.Context, installHash, newHash []byte, hell
 		args["project"], args["uses"], args["instance"], args["description"] = project, uses, instance, description
 		err = tx.QueryRow(ctx, sqlJoinAgent, args).Scan(&id, &made)
 		if noRows(err) {
-			return domain.Errorf(domain.CodeUnauthorized, "the install token is used up; make a new install command in the project")
+			return domain.Errorf(domain.CodeUnauthorized, "the install token is used up; run a new install command of the project on this machine")
 		}
 		if err != nil {
 			return err

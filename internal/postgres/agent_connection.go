@@ -69,7 +69,7 @@ func (s *Store) ConnectAgent(ctx context.Context, c domain.AgentConnection) erro
 		err := tx.QueryRow(ctx, sqlMachineOfAgent, pgx.NamedArgs{"agent": c.AgentID, "away": awayFor}).Scan(&machine, &hostname, &near)
 		switch {
 		case noRows(err):
-			return domain.Errorf(domain.CodeUnauthorized, "the agent was removed; install it anew")
+			return domain.Errorf(domain.CodeUnauthorized, "the agent was removed from its project; install it again with a new command")
 		case err != nil:
 			return err
 		case near && machine != "" && c.Machine != "" && machine != clean(c.Machine):
