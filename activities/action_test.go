@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ type oneAction struct {
 	mu        sync.Mutex
 	action    domain.Action
 	attempt   int
+	barred    domain.Bar
 	resumable []string
 	ends      []domain.ActionEnd
 }
@@ -32,7 +34,7 @@ func (s *oneAction) ClaimAction(_ context.Context, turnID, callID string, resuma
 	s.attempt++
 	s.resumable, s.action.Status = resumable, domain.ActionApplying
 	return domain.ActionClaim{
-		Action: s.action, Claimed: true, Scope: domain.Scope{TurnID: turnID, CallID: callID, UserID: "ada", ActionID: s.action.ID},
+		Action: s.action, Claimed: true, Barred: s.barred, Scope: domain.Scope{TurnID: turnID, CallID: callID, UserID: "ada", ActionID: s.action.ID},
 		Call: domain.ToolCall{TurnID: turnID, ID: callID, Name: s.action.Name, Input: s.action.Input, Asks: true, Status: domain.CallRunning, Attempt: s.attempt},
 	}, nil
 }
@@ -105,5 +107,22 @@ func TestACutOffActionIsRunAgain(t *testing.T) {
 	s.action = domain.Action{ID: "a1", Name: "fragile", Input: json.RawMessage(`{}`), Hash: domain.ActionHash("fragile", json.RawMessage(`{}`))}
 	if _, err := s.apply(t, tools.NewRegistry(fragile{false, &runs})); err != nil || len(s.ends) != 1 || s.ends[0].Action.Status != domain.ActionUnknown || len(s.resumable) != 0 {
 		t.Errorf("another tool's: %v, %+v, %v", err, s.ends, s.resumable)
+	}
+}
+
+// An approved action of who may do nothing any more is not begun; what was begun goes on.
+func TestAnActionOfWhoIsOutIsNotBegun(t *testing.T) {
+	t.Parallel()
+	for begun, want := range map[int]domain.ActionStatus{0: domain.ActionFailed, 1: domain.ActionApplied} {
+		runs := 1
+		s := &oneAction{barred: domain.BarOutside, attempt: begun}
+		s.action = domain.Action{ID: "a1", Name: "fragile", RequesterName: "Eve", Input: json.RawMessage(`{}`), Hash: domain.ActionHash("fragile", json.RawMessage(`{}`))}
+		applied, err := s.apply(t, tools.NewRegistry(fragile{true, &runs}))
+		if err != nil || len(s.ends) != 1 || s.ends[0].Action.Status != want || applied.Error != (begun == 0) || (runs > 1) != (begun == 1) {
+			t.Fatalf("begun %d times: %+v, %v, %+v", begun, applied, err, s.ends)
+		}
+		if text := s.ends[0].Call.Result.Text; begun == 0 && !strings.Contains(text, "Eve, who asked for it, may not see the project any more") {
+			t.Errorf("it is told %q", text)
+		}
 	}
 }

@@ -62,6 +62,10 @@ func (h *Hub) dispatch(ctx context.Context, c *connection, d domain.CommandDeliv
 		log.Msg("command_cancel_sent")
 		return send(agentwire.Message{Type: agentwire.CancelRun, RequestID: d.ID, Begun: begun})
 	}
+	if d.Barred != "" && !d.Again { // what has begun goes on
+		log.Str("why", d.Barred).Msg("command_barred")
+		return h.unsent(ctx, c, d, domain.CommandCanceled, "it was not sent, for "+d.Barred+"; it never ran")
+	}
 	env, err := h.environment(ctx, c, d)
 	if err != nil {
 		return h.undeliverable(ctx, c, d, err, send)
@@ -122,10 +126,13 @@ func (h *Hub) undeliverable(ctx context.Context, c *connection, d domain.Command
 		_ = send(agentwire.Message{Type: agentwire.ErrorNotice, Message: string(endStuck)})
 		return cause // it is delivered again with the next stream
 	}
-	err := h.finish(ctx, c.AgentID, domain.CommandEnd{
-		CommandID: d.ID, Status: domain.CommandFailed, Error: "the command was not sent: " + domain.PublicMessage(cause),
-	})
-	if err != nil {
+	return h.unsent(ctx, c, d, domain.CommandFailed, "the command was not sent: "+domain.PublicMessage(cause))
+}
+
+// unsent ends a command that was claimed and is not sent. What can't be stored is settled in its
+// time.
+func (h *Hub) unsent(ctx context.Context, c *connection, d domain.CommandDelivery, status domain.CommandStatus, why string) error {
+	if err := h.finish(ctx, c.AgentID, domain.CommandEnd{CommandID: d.ID, Status: status, Error: why}); err != nil {
 		h.Log.Error().Ctx(ctx).Err(err).Str("command", d.ID).Msg("command_unsettled")
 	}
 	return nil

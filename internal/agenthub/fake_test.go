@@ -29,6 +29,7 @@ type memory struct {
 	current  map[string]domain.AgentConnection
 	seen     map[string]time.Time
 	commands map[string]domain.Command
+	barred   map[string]string // person to what keeps them out
 	sentTo   map[string]string // command to connection
 	logs     map[string][]domain.CommandChunk
 	ends     []domain.CommandEnd
@@ -165,7 +166,7 @@ func (m *memory) DeliverCommands(_ context.Context, agent, connection string, pa
 			if len(list) == limit || c.Status.Over() || again && m.sentTo[id] == connection && !c.CancelRequested {
 				continue
 			}
-			d := domain.CommandDelivery{Command: c, Again: again, Cancel: c.CancelRequested}
+			d := domain.CommandDelivery{Command: c, Again: again, Cancel: c.CancelRequested, Barred: m.barred[c.UserID]}
 			c.CancelRequested = false
 			if !again {
 				by := time.Now().Add(c.Timeout + patience)

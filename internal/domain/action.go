@@ -220,6 +220,7 @@ type ActionClaim struct {
 	Call    ToolCall
 	Scope   Scope
 	Claimed bool // false: nothing is to be done, for now or for good
+	Barred  Bar  // what keeps the person out now whose turn it is
 }
 
 // Open reports whether the call has no outcome yet.

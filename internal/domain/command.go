@@ -152,6 +152,8 @@ type CommandDelivery struct {
 	// Cancel says that it is to be canceled, and nothing else: an agent that does not know it
 	// must not begin it.
 	Cancel bool
+	// Barred says what keeps the person out who asked for it; "" for nothing.
+	Barred string
 }
 
 // Page asks for a part of a list, the newest first.

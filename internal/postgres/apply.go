@@ -29,7 +29,7 @@ with open as (
     from begun where c.turn_id = begun.turn_id and c.call_id = begun.call_id and c.kind = 'tool' and c.status in ('pending', 'running')
     returning c.*
 )
-select`+toolColumns+scopeColumns+`,`+actionColumns+`
+select`+toolColumns+scopeColumns+`,`+actionColumns+`, `+barred("t.user_id", "t.project_id")+`
 from c join begun a on a.call_id = c.call_id join turns t on t.id = c.turn_id`)
 
 	// What is not to be run is taken over to be settled: what nobody decided in time, and what
@@ -49,11 +49,11 @@ with open as (
     from a where c.turn_id = a.turn_id and c.call_id = a.call_id and c.kind = 'tool' and c.status in ('pending', 'running')
     returning c.*
 )
-select`+toolColumns+scopeColumns+`,`+actionColumns+`
+select`+toolColumns+scopeColumns+`,`+actionColumns+`, `+barred("t.user_id", "t.project_id")+`
 from c join a on a.call_id = c.call_id join turns t on t.id = c.turn_id`)
 
 	sqlCallAction = statement("read a call's action", `
-select`+toolColumns+scopeColumns+`,`+actionColumns+`
+select`+toolColumns+scopeColumns+`,`+actionColumns+`, `+barred("t.user_id", "t.project_id")+`
 from turn_calls c join actions a on a.turn_id = c.turn_id and a.call_id = c.call_id join turns t on t.id = c.turn_id
 where c.turn_id = @turn and c.call_id = @call and c.kind = 'tool'`)
 
@@ -93,7 +93,7 @@ func (s *Store) CloseAction(ctx context.Context, turnID, callID string) (domain.
 func (s *Store) claimAction(ctx context.Context, callID string, statements []string, args pgx.NamedArgs) (claim domain.ActionClaim, err error) {
 	for i, sql := range statements {
 		var input []byte
-		more := append(scopeFields(&claim.Scope), actionFields(&claim.Action, &input)...)
+		more := append(append(scopeFields(&claim.Scope), actionFields(&claim.Action, &input)...), &claim.Barred)
 		claim.Call, err = scanToolCall(beside{s.pool.QueryRow(ctx, sql, args), more})
 		if noRows(err) {
 			continue

@@ -25,7 +25,7 @@ var (
 	// and whoever removes the project or the agent waits.
 	sqlNewCommand = statement("new command", `
 with home as (
-    select id from projects where id = @project and deleting_at is null for share
+    select id from projects where id = @project and deleting_at is null and `+barred("@user", "@project")+` = '' for share
 ), machine as (
     select a.id, a.hostname from agents a join home on a.project_id = home.id
     where a.id = @agent and (@env::text = '{}' or 'env' = any(a.capabilities)) for key share of a
@@ -91,7 +91,8 @@ func scanCommand(row pgx.Row, more ...any) (c domain.Command, err error) {
 
 // CreateCommand stores a command with its log, and hints at its agent unless it waits for an
 // approval. A command of that id that is there already is given back as it stands. Errors:
-// not_found where the project has no such agent, unprocessable where the agent can't set the
+// not_found where the project has no such agent, forbidden where the person may do nothing there
+// any more, unprocessable where the agent can't set the
 // variables, conflict where the id is that of another command.
 func (s *Store) CreateCommand(ctx context.Context, o domain.CommandOrder) (domain.Command, error) {
 	args, err := commandArgs(o)
@@ -120,7 +121,11 @@ func (s *Store) CreateCommand(ctx context.Context, o domain.CommandOrder) (domai
 	case found:
 		return domain.Command{}, domain.Errorf(domain.CodeConflict, "there is another command with the id %q", o.ID)
 	}
-	if agent, err := s.Agent(ctx, o.ProjectID, o.AgentID); err != nil || len(o.Env) == 0 || agent.Can("env") {
+	agent, err := s.Agent(ctx, o.ProjectID, o.AgentID)
+	if err == nil {
+		err = s.mayOrder(ctx, o.UserID, o.ProjectID)
+	}
+	if err != nil || len(o.Env) == 0 || agent.Can("env") {
 		return domain.Command{}, orNotFound(err, o.ProjectID)
 	}
 	return domain.Command{}, domain.Errorf(domain.CodeUnprocessable,

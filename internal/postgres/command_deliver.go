@@ -37,7 +37,7 @@ set status = case when due.first then 'delivered' else c.status end, connection 
     delivered_at = coalesce(c.delivered_at, now()),
     result_by = case when c.cancel_requested_at is null then greatest(c.result_by, now() + c.time_limit + @patience::interval) else c.result_by end
 from due where c.id = due.id
-returning`+commandColumns+`, not due.first`)
+returning`+commandColumns+`, not due.first, `+barred("c.user_id", "c.project_id")+`, `+named("c.user_id"))
 
 	sqlConnected = statement("ask whether a connection is the newest", `
 select exists (select from agent_connections where agent_id = @agent and id = @connection)`)
@@ -54,8 +54,13 @@ func (s *Store) DeliverCommands(ctx context.Context, agentID, connectionID strin
 		return nil, failed("deliver commands", err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d domain.CommandDelivery, err error) {
-		d.Command, err = scanCommand(row, &d.Again)
+		var bar domain.Bar
+		var name string
+		d.Command, err = scanCommand(row, &d.Again, &bar, &name)
 		d.Cancel = d.CancelRequested
+		if bar != "" {
+			d.Barred = bar.Says(name)
+		}
 		return d, err
 	})
 	if err != nil {

@@ -49,7 +49,8 @@ from agents a where a.id = c.agent_id and 'cancel' = any(a.capabilities) and c.i
 	// What is approved is the machine by the name that it was shown with.
 	sqlReleaseCommand = statement("release a command", `
 update commands c set status = 'queued', deliver_by = now() + c.wait
-from agents a where a.id = c.agent_id and a.hostname = c.hostname and c.id = @command and c.status = 'pending'`)
+from agents a where a.id = c.agent_id and a.hostname = c.hostname and c.id = @command and c.status = 'pending'
+  and `+barred("c.user_id", "c.project_id")+` = ''`)
 )
 
 // EndCommand ends a command as its agent says: row, output, what its log lacks of that, and the

@@ -120,7 +120,8 @@ func (s *Store) cannotCancel(ctx context.Context, c domain.Command) (domain.Comm
 }
 
 // ReleaseCommand lets a command that waited for its approval go to its agent. One whose machine
-// has another name by now is rejected; one that does not wait, or not any more, stays as it is.
+// has another name by now is rejected, and so is one whose person may do nothing here any more;
+// one that does not wait, or not any more, stays as it is.
 func (s *Store) ReleaseCommand(ctx context.Context, id string) (domain.Command, error) {
 	return s.change(ctx, id, func(c domain.Command) (domain.Command, error) {
 		if c.Status != domain.CommandPending {
@@ -134,7 +135,14 @@ func (s *Store) ReleaseCommand(ctx context.Context, id string) (domain.Command, 
 			s.tellAgent(c.AgentID)
 			return s.CommandByID(ctx, id)
 		}
-		agent, err := s.Agent(ctx, c.ProjectID, c.AgentID)
+		err = s.mayOrder(ctx, c.UserID, c.ProjectID)
+		if domain.CodeOf(err) == domain.CodeForbidden {
+			return s.settle(ctx, c, domain.CommandRejected, "it was approved, but "+domain.PublicMessage(err), false)
+		}
+		var agent domain.Agent
+		if err == nil {
+			agent, err = s.Agent(ctx, c.ProjectID, c.AgentID)
+		}
 		if err == nil && agent.Hostname == c.Hostname {
 			err = errRaced
 		}

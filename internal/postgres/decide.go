@@ -22,7 +22,7 @@ order by s.id for no key update`)
 
 	sqlDecidable = statement("read what is to be decided", `
 select`+actionColumns+`, a.nonce, a.expires_at <= now(), coalesce(t.ended_at is not null or t.cancel_requested_at is not null, false),
-    coalesce(c.ended_at is not null, false), coalesce(c.hostname, ''), coalesce(m.hostname, c.hostname, '')
+    coalesce(c.ended_at is not null, false), coalesce(c.hostname, ''), coalesce(m.hostname, c.hostname, ''), `+barred("a.requester", "a.project_id")+`
 from actions a left join turns t on t.id = a.turn_id
 left join commands c on a.turn_id = '' and c.id = a.id left join agents m on m.id = c.agent_id
 where a.id = @action for update of a`)
@@ -53,6 +53,7 @@ type decidable struct {
 	late, ended bool
 	gone        bool   // its command, of a person's own, is over
 	shown, now  string // the name of that command's machine, as it was shown and as it is
+	barred      domain.Bar
 }
 
 // Decide records what a person decides, all of it or nothing, with an event for each, and
@@ -135,7 +136,7 @@ func decide(ctx context.Context, tx pgx.Tx, who domain.Actor, d domain.Decision)
 	var at decidable
 	var input []byte
 	err := tx.QueryRow(ctx, sqlDecidable, pgx.NamedArgs{"action": d.ActionID}).
-		Scan(append(actionFields(&at.Action, &input), &at.nonce, &at.late, &at.ended, &at.gone, &at.shown, &at.now)...)
+		Scan(append(actionFields(&at.Action, &input), &at.nonce, &at.late, &at.ended, &at.gone, &at.shown, &at.now, &at.barred)...)
 	if noRows(err) {
 		return domain.Action{}, domain.NotFound("there is no action %q", d.ActionID)
 	}
@@ -204,6 +205,9 @@ func (at decidable) refuse(d domain.Decision) error {
 		return domain.Errorf(domain.CodeForbidden, "the nonce is not that of action %s; look at the action again", at.ID)
 	case d.Hash != at.Hash:
 		return domain.Errorf(domain.CodeConflict, "action %s is not what was shown: its hash differs; look at it again", at.ID)
+	case d.Status == domain.ActionApproved && at.barred != "":
+		return domain.Errorf(domain.CodeConflict,
+			"action %s can't be approved: it would run in the name of who asked, and %s; nothing is run. Reject it, or ask for the same yourself", at.ID, at.barred.Says(at.RequesterName))
 	case d.Status == domain.ActionApproved && at.shown != at.now:
 		return domain.Errorf(domain.CodeConflict,
 			"the machine of action %s was called %q as it was asked for, and is %q now; look whether it is the right one, reject this, and order it again", at.ID, at.shown, at.now)
