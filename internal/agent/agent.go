@@ -35,6 +35,9 @@ type Config struct {
 	DeadAfter time.Duration
 	// PingEvery is the time between pings; agentwire.PingEvery where it is 0.
 	PingEvery time.Duration
+	// GoodAfter is how long a connection must have lasted so that the next waits begin anew;
+	// agentwire.GoodAfter where it is 0.
+	GoodAfter time.Duration
 }
 
 // Agent is the daemon.
@@ -62,6 +65,9 @@ func New(cfg Config) (*Agent, error) {
 	}
 	if cfg.PingEvery == 0 {
 		cfg.PingEvery = agentwire.PingEvery
+	}
+	if cfg.GoodAfter == 0 {
+		cfg.GoodAfter = agentwire.GoodAfter
 	}
 	values := cfg.Settings.Values()
 	hostname := values.Hostname

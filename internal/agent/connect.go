@@ -15,14 +15,20 @@ import (
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
 
-// connect holds the event stream open until ctx ends.
+// connect holds the event stream open until ctx ends. What is waited behind a stream begins anew
+// only where that has lasted: a server, or a proxy before it, that greets and drops everybody would
+// be asked again by all of them at once, for ever.
 func (a *Agent) connect(ctx context.Context) {
 	lost := uplink.Backoff{First: time.Second, Most: 30 * time.Second}
 	refused := uplink.Backoff{First: 30 * time.Second, Most: 5 * time.Minute}
 	for ctx.Err() == nil {
 		good := false
+		var since time.Time
 		err := a.client.Events(ctx, a.hello, func(data []byte) {
-			good = a.handle(ctx, data, good)
+			before := good
+			if good = a.handle(ctx, data, good); good && !before {
+				since = time.Now()
+			}
 			a.greeted.Store(good)
 		})
 		a.greeted.Store(false)
@@ -30,9 +36,11 @@ func (a *Agent) connect(ctx context.Context) {
 			return
 		}
 		if good {
-			lost.Reset()
 			refused.Reset()
 			a.client.Forget()
+		}
+		if good && time.Since(since) >= a.cfg.GoodAfter {
+			lost.Reset()
 		}
 		wait := lost.Next
 		if uplink.Status(err) == http.StatusUnauthorized {

@@ -2,10 +2,8 @@ package agent_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/pem"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -20,31 +18,18 @@ import (
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/agent"
-	"github.com/harvest-engine/harvest/internal/agent/settings"
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
-
-// says waits until the agent's log says something.
-func (d *daemon) says(text string) {
-	d.t.Helper()
-	deadline := time.Now().Add(patience)
-	for !strings.Contains(d.log.String(), text) {
-		if time.Now().After(deadline) {
-			d.t.Fatalf("the log never says %q", text)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
 
 var waitLogged = regexp.MustCompile(`again_in=(\S+)`)
 
 // waits gives for how long the agent said that it waits before it connects again, each time.
-func (d *daemon) waits() (list []time.Duration) {
-	d.t.Helper()
-	for _, found := range waitLogged.FindAllStringSubmatch(d.log.String(), -1) {
+func (l *logbook) waits(t *testing.T) (list []time.Duration) {
+	t.Helper()
+	for _, found := range waitLogged.FindAllStringSubmatch(l.String(), -1) {
 		wait, err := time.ParseDuration(found[1])
 		if err != nil {
-			d.t.Error(err)
+			t.Error(err)
 		}
 		list = append(list, wait)
 	}
@@ -74,7 +59,7 @@ func TestGarbageOfTheServerEndsNothing(t *testing.T) {
 	if result := s.result("huge"); string(result.StdoutHead) != "huge\n" || result.Outcome != agentwire.Exited {
 		t.Errorf("after the garbage it ended %+v", result)
 	}
-	d.says("told")
+	d.log.says(t, "told")
 	s.raw("data: " + strings.Repeat("x", 5<<20) + "\n\n") // too long: the connection is made anew
 	s.until("a second connection", func() bool { return len(s.hellos) == 2 })
 	d.release()
@@ -92,9 +77,9 @@ func TestRefusedTokenIsExplainedAndNotHammered(t *testing.T) {
 	s.token = "hva_another"
 	s.mu.Unlock()
 	s.drop()
-	d.says(`"the server does not take agent_token: the token is not known"`) // what to do about it is the server's to say, once
+	d.log.says(t, `"the server does not take agent_token: the token is not known"`) // what to do about it is the server's to say, once
 	d.release()
-	if waits := d.waits(); len(waits) != 2 || waits[1] < 15*time.Second {
+	if waits := d.log.waits(t); len(waits) != 2 || waits[1] < 15*time.Second {
 		t.Errorf("it waits %s", waits)
 	}
 	s.mu.Lock()
@@ -108,18 +93,18 @@ func TestRefusedTokenIsExplainedAndNotHammered(t *testing.T) {
 	expectDone(t, d, s.result("c1"))
 }
 
+// Behind a connection that has lasted the waits begin anew; here each has.
 func TestConnectsAgainByJitteredWaitsThatBeginAnew(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	d := newDaemon(t, s)
-	d.start()
+	l := newLocal(t, s, func(c *agent.Config) { c.GoodAfter = 1 })
 	const times = 3
 	for i := range times {
 		s.connection(i + 1)
 		s.drop()
 		s.connection(i + 2)
 	}
-	waits := d.waits()
+	waits := l.log.waits(t)
 	for _, wait := range waits {
 		if wait < 500*time.Millisecond || wait > time.Second {
 			t.Errorf("after a good connection it waited %s", wait)
@@ -127,6 +112,29 @@ func TestConnectsAgainByJitteredWaitsThatBeginAnew(t *testing.T) {
 	}
 	if len(waits) != times {
 		t.Errorf("it lost a connection %d times", len(waits))
+	}
+}
+
+// A server that greets and drops is asked again less and less often: what has not lasted is no
+// good connection.
+func TestAConnectionThatDoesNotLastIsNoGoodOne(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	l := newLocal(t, s, nil)
+	const times = 3
+	for i := range times {
+		s.connection(i + 1)
+		s.drop()
+	}
+	s.connection(times + 1)
+	waits := l.log.waits(t)
+	for i, wait := range waits {
+		if most := time.Second << i; wait < most/2 || wait > most {
+			t.Errorf("wait %d is %s", i, wait)
+		}
+	}
+	if len(waits) != times {
+		t.Errorf("it waited %s", waits)
 	}
 }
 
@@ -141,8 +149,8 @@ func TestPagesOfOthersAreNoServer(t *testing.T) {
 	d := newDaemon(t, s)
 	rewrite(t, d.config, s.URL, page.URL)
 	d.start()
-	d.says("the answer is not of a Harvest server")
-	d.says("text/html")
+	d.log.says(t, "the answer is not of a Harvest server")
+	d.log.says(t, "text/html")
 }
 
 func TestTwoAgentsShareNoState(t *testing.T) {
@@ -175,7 +183,7 @@ func TestPrivateAuthorities(t *testing.T) {
 	stranger := newDaemon(t, s)
 	rewrite(t, stranger.config, s.URL, secure.URL)
 	stranger.start()
-	stranger.says("certificate signed by unknown authority")
+	stranger.log.says(t, "certificate signed by unknown authority")
 	d := newDaemon(t, s, fmt.Sprintf("ca_cert = %q", authority))
 	rewrite(t, d.config, s.URL, secure.URL)
 	d.start()
@@ -196,93 +204,35 @@ func rewrite(t *testing.T, path, from, to string) {
 	}
 }
 
-// silent is a server that says hello and nothing more, on connections that stay open.
-func silent(t *testing.T, hellos *atomic.Int64, comments time.Duration) *httptest.Server {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hellos.Add(1)
-		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, "data: {\"type\":\"hello_ack\"}\n\n")
-		flusher := http.NewResponseController(w)
-		_ = flusher.Flush()
-		for {
-			select {
-			case <-r.Context().Done():
-				return
-			case <-time.After(comments):
-				fmt.Fprint(w, ":\n\n")
-				_ = flusher.Flush()
-			}
-		}
-	}))
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return s
-}
-
-// connects runs an agent until its connections are enough, or for as long as time is, and gives
-// what it logged.
-func connects(t *testing.T, s *httptest.Server, dead, during time.Duration, enough func() bool) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.toml")
-	text := fmt.Sprintf("server_url = %q\nagent_token = %q\n", s.URL, permanentToken)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := settings.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var log lockedBuffer
-	a, err := agent.New(agent.Config{
-		Settings: file, Version: "test", Errs: os.Stderr, DeadAfter: dead, Log: slog.New(slog.NewTextHandler(&log, nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), during)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
-	for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
-		if enough() {
-			cancel()
-		}
-		select {
-		case err := <-ended:
-			tick.Stop()
-			if err != nil {
-				t.Fatal(err)
-			}
-			return log.String()
-		default:
-		}
-	}
-}
-
 func TestDeadConnectionIsNoticed(t *testing.T) {
 	t.Parallel()
-	var hellos atomic.Int64
-	s := silent(t, &hellos, time.Hour)
-	log := connects(t, s, 500*time.Millisecond, patience, func() bool { return hellos.Load() > 1 })
-	if n := hellos.Load(); n != 2 || !strings.Contains(log, "nothing came from the server") {
-		t.Errorf("it connected %d times:\n%s", n, log)
-	}
+	s := newServer(t) // which says nothing more by itself
+	l := newLocal(t, s, func(c *agent.Config) { c.DeadAfter = 500 * time.Millisecond })
+	s.until("a second connection", func() bool { return len(s.hellos) == 2 })
+	l.log.says(t, "nothing came from the server")
 }
 
 func TestLivingConnectionIsKept(t *testing.T) {
 	t.Parallel()
 	// A busy machine may be silent for as long as a dead one: then it gets more time.
 	for dead := 500 * time.Millisecond; ; dead *= 2 {
-		var hellos atomic.Int64
-		log := connects(t, silent(t, &hellos, 50*time.Millisecond), dead, 3*dead, func() bool { return hellos.Load() > 1 })
-		if hellos.Load() == 1 && !strings.Contains(log, "nothing came from the server") {
+		s := newServer(t)
+		l := newLocal(t, s, func(c *agent.Config) { c.DeadAfter = dead })
+		s.connected()
+		ticks := time.NewTicker(dead / 10)
+		for range 30 { // for three times as long as a dead one is kept
+			<-ticks.C
+			s.comment()
+		}
+		ticks.Stop()
+		s.mu.Lock()
+		hellos := len(s.hellos)
+		s.mu.Unlock()
+		if hellos == 1 && !strings.Contains(l.log.String(), "nothing came from the server") {
 			return
 		}
 		if dead > 10*time.Second {
-			t.Fatalf("it connected %d times:\n%s", hellos.Load(), log)
+			t.Fatalf("it connected %d times:\n%s", hellos, l.log.String())
 		}
 	}
 }

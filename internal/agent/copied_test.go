@@ -48,7 +48,7 @@ func TestCopiedMachineKnowsNothingOfTheFirst(t *testing.T) {
 	if second := s.machine(2); second == first || second == "" {
 		t.Errorf("the copy is %q, the first %q", second, first)
 	}
-	d.says("made on another machine")
+	d.log.says(t, "made on another machine")
 	s.send(agentwire.Message{Type: agentwire.Execute, RequestID: "c1", Command: once(d, "c1"), TimeoutSecs: 30, Begun: true})
 	s.send(agentwire.Message{Type: agentwire.CancelRun, RequestID: "c2", Begun: true})
 	for _, id := range []string{"c1", "c2"} {

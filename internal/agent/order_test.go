@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/harvest-engine/harvest/internal/agent"
 )
 
 // A result that is refused a few times is not overtaken by those behind it.
@@ -35,24 +37,20 @@ func TestRefusedResultsKeepTheirPlace(t *testing.T) {
 	}
 }
 
-// A server that greets and then refuses is not one that is there: the waits grow.
+// A server that greets and then refuses is not one that is there, however long it takes for
+// that: the waits grow.
 func TestAConnectionThatIsRefusedAfterAllIsNoGoodOne(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.greeting = func(own *stream) { own.send <- []byte("data: {\"type\":\"error\",\"message\":\"not now\"}\n\n") }
-	d := newDaemon(t, s)
-	d.start()
+	d := newLocal(t, s, func(c *agent.Config) { c.GoodAfter = 1 })
 	for i := 1; i <= 2; i++ {
 		s.connection(i)
-		for deadline := time.Now().Add(patience); strings.Count(d.log.String(), "not now") < i; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("the agent does not hear that it is refused")
-			}
-		}
+		d.log.saysAgain(t, "not now", i)
 		s.drop()
 	}
 	s.connection(3)
-	if waits := d.waits(); len(waits) != 2 || waits[0] > time.Second || waits[1] < time.Second {
+	if waits := d.log.waits(t); len(waits) != 2 || waits[0] > time.Second || waits[1] < time.Second {
 		t.Errorf("it waited %s", waits)
 	}
 }
@@ -64,8 +62,8 @@ func TestWaitsAsTheServerAsks(t *testing.T) {
 	s.busy = "2"
 	d := newDaemon(t, s)
 	d.start()
-	d.says("503")
-	if waits := d.waits(); len(waits) == 0 || waits[0] != 2*time.Second {
+	d.log.says(t, "503")
+	if waits := d.log.waits(t); len(waits) == 0 || waits[0] != 2*time.Second {
 		t.Errorf("asked to wait two seconds it waits %s", waits)
 	}
 	s.mu.Lock()

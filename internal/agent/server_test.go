@@ -204,6 +204,15 @@ func (s *server) raw(text string) {
 	s.streams[len(s.streams)-1].send <- []byte(text)
 }
 
+// comment sends what keeps a connection alive, where there is one.
+func (s *server) comment() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, own := range s.streams {
+		own.send <- []byte(":\n\n")
+	}
+}
+
 // execute sends a command.
 func (s *server) execute(id, command string) {
 	s.t.Helper()

@@ -41,6 +41,7 @@ const (
 	KeepAlive   = 25 * time.Second // between comments of the event stream
 	PingEvery   = 30 * time.Second // between POST /agent/ping
 	DeadAfter   = 45 * time.Second // a connection on which nothing came for so long is dead, seen from either end
+	GoodAfter   = KeepAlive        // a connection that lasted for so long is a good one: it was more than a greeting
 	HeadBytes   = 1 << 20          // of each stream, kept from its beginning
 	TailBytes   = 1 << 20          // of each stream, kept from its end, behind the cut
 	MaxChunks   = 256 << 10        // bytes of output in one POST /agent/output, decoded
