@@ -19,7 +19,7 @@ func (h *Hub) deliver(ctx context.Context, c *connection, send func(agentwire.Me
 		switch {
 		case ctx.Err() != nil:
 			return err
-		case domain.CodeOf(err) == domain.CodeSuperseded, domain.CodeOf(err) == domain.CodeNotFound:
+		case domain.CodeOf(err) == domain.CodeSuperseded:
 			c.end(endLost)
 		default: // the next look tries again
 			h.Log.Error().Ctx(ctx).Err(err).Str("agent", c.AgentID).Msg("commands_undelivered")
@@ -53,7 +53,7 @@ func (h *Hub) claim(ctx context.Context, c *connection) ([]domain.CommandDeliver
 
 // dispatch sends one command, or that it is to be canceled.
 func (h *Hub) dispatch(ctx context.Context, c *connection, d domain.CommandDelivery, send func(agentwire.Message) error) error {
-	begun := d.Again && d.Status == domain.CommandRunning
+	begun := d.Status == domain.CommandRunning
 	log := h.Log.Info().Ctx(ctx).Str("agent", c.AgentID).Str("command", d.ID)
 	if d.Cancel {
 		if !c.can(agentwire.Cancel) {

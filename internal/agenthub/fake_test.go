@@ -8,11 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
-	"github.com/harvest-engine/harvest/internal/agenthub"
-	"github.com/harvest-engine/harvest/internal/agentwire"
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/secrets"
 )
@@ -122,13 +119,13 @@ func (m *memory) ConnectAgent(_ context.Context, c domain.AgentConnection) error
 	return nil
 }
 
-func (m *memory) DisconnectAgent(_ context.Context, agent, connection string) error {
+func (m *memory) DisconnectAgent(ctx context.Context, agent, connection string) error {
 	m.do(func() {
-		if m.current[agent].ID == connection {
+		if ctx.Err() == nil && m.current[agent].ID == connection {
 			delete(m.current, agent)
 		}
 	})
-	return nil
+	return ctx.Err()
 }
 
 func (m *memory) AgentPulses(_ context.Context, process string) (list []domain.AgentPulse, _ error) {
@@ -391,72 +388,4 @@ func (t *told) list() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.ids)
-}
-
-func newHub(m *memory, process string, changes ...func(*agenthub.Config)) *agenthub.Hub {
-	cfg := agenthub.Config{Store: m, Secrets: safe{}, Commands: &told{}, ProcessID: process, Patience: 10 * time.Minute, Log: zerolog.Nop()}
-	for _, change := range changes {
-		change(&cfg)
-	}
-	return agenthub.New(cfg)
-}
-
-// line is an open event stream.
-type line struct {
-	messages chan agentwire.Message
-	stop     context.CancelFunc
-	over     chan error
-}
-
-// dial opens an event stream of an agent.
-func dial(h *agenthub.Hub, token string, hello domain.AgentHello) *line {
-	ctx, stop := context.WithCancel(context.Background())
-	l := &line{messages: make(chan agentwire.Message, 64), stop: stop, over: make(chan error, 1)}
-	if hello.Hostname == "" {
-		hello.Hostname = "box"
-	}
-	go func() {
-		l.over <- h.Stream(ctx, token, hello, func() (func(agentwire.Message) error, error) {
-			return func(m agentwire.Message) error {
-				select {
-				case l.messages <- m:
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}, nil
-		})
-		close(l.messages)
-	}()
-	return l
-}
-
-// next gives the next message that says something.
-func (l *line) next(t *testing.T) agentwire.Message {
-	t.Helper()
-	for m := range l.messages {
-		if m.Type != "" {
-			return m
-		}
-	}
-	t.Fatalf("the stream has ended: %v", <-l.over)
-	return agentwire.Message{}
-}
-
-// hangUp ends the stream and waits for its end.
-func (l *line) hangUp(t *testing.T) {
-	t.Helper()
-	l.stop()
-	if err := <-l.over; err != nil {
-		t.Errorf("the stream ends with %v", err)
-	}
-}
-
-// ours is what our agent says of itself.
-func ours(machine string) domain.AgentHello {
-	hello := domain.AgentHello{Hostname: "box", Machine: machine, Version: "test"}
-	for _, c := range agentwire.All() {
-		hello.Capabilities = append(hello.Capabilities, string(c))
-	}
-	return hello
 }

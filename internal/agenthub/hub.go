@@ -113,8 +113,8 @@ func (h *Hub) look(ctx context.Context) error {
 		of[p.AgentID] = p
 	}
 	for _, c := range connections {
-		switch p, kept := of[c.AgentID]; {
-		case !kept || p.ConnectionID != c.ID:
+		switch p := of[c.AgentID]; { // none of one that is with another process, or gone
+		case p.ConnectionID != c.ID:
 			c.end(endLost)
 		case min(p.Quiet, c.quiet()) > quietLimit:
 			c.end(endQuiet)

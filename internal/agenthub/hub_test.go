@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,37 +18,31 @@ import (
 // A machine joins by an install token, and is greeted by its permanent one from then on.
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
-	h := newHub(m, "one")
-	install, hash := domain.NewMachineToken(domain.InstallTokenPrefix)
-	m.installs[string(hash)] = domain.InstallToken{ProjectID: "p1", ExpiresAt: time.Now().Add(time.Hour)}
-
-	first := dial(h, install, ours("m1"))
-	hi := first.next(t)
+	r := newRig(t)
+	install := r.installs(time.Hour)
+	first := dial(t, r.Hub, install, ours("m1"))
+	hi := first.next()
 	if hi.Type != agentwire.Registered || !strings.HasPrefix(hi.AgentToken, domain.AgentTokenPrefix) || hi.AgentID == "" {
 		t.Fatalf("a new machine is greeted with %+v", hi)
 	}
-	first.hangUp(t)
-	again := dial(h, install, ours("m1")) // the greeting was lost
-	if second := again.next(t); second.AgentID != hi.AgentID || second.AgentToken == hi.AgentToken {
+	first.hangUp()
+	again := dial(t, r.Hub, install, ours("m1")) // the greeting was lost
+	if second := again.next(); second.AgentID != hi.AgentID || second.AgentToken == hi.AgentToken {
 		t.Errorf("the same machine is %+v, was %+v", second, hi)
 	}
-	again.hangUp(t)
-	back := dial(h, hi.AgentToken, ours("m1"))
-	if m := back.next(t); m.Type != agentwire.HelloAck || m.AgentID != hi.AgentID || m.AgentToken != "" {
+	again.hangUp()
+	back := dial(t, r.Hub, hi.AgentToken, ours("m1"))
+	if m := back.next(); m.Type != agentwire.HelloAck || m.AgentID != hi.AgentID || m.AgentToken != "" {
 		t.Errorf("a known machine is greeted with %+v", m)
 	}
-	back.hangUp(t)
 }
 
 // Who has no token that is good, or another machine's, is refused before the stream begins.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
-	h := newHub(m, "one")
-	_, token := m.agent(domain.Agent{Machine: "m1"})
-	expired, hash := domain.NewMachineToken(domain.InstallTokenPrefix)
-	m.installs[string(hash)] = domain.InstallToken{ProjectID: "p1", ExpiresAt: time.Now().Add(-time.Second)}
+	r := newRig(t)
+	_, token := r.m.agent(domain.Agent{Machine: "m1"})
+	expired := r.installs(-time.Second)
 	for name, c := range map[string]struct {
 		token string
 		hello domain.AgentHello
@@ -63,15 +56,12 @@ func TestRefused(t *testing.T) {
 		"a long name":     {token, domain.AgentHello{Hostname: strings.Repeat("x", 300)}, domain.CodeInvalid},
 		"two lines":       {token, domain.AgentHello{Hostname: "a\nb"}, domain.CodeInvalid},
 	} {
-		l := dial(h, c.token, c.hello)
+		l := dial(t, r.Hub, c.token, c.hello)
 		if err := <-l.over; domain.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
-		l.stop()
 	}
-	l := dial(h, token, domain.AgentHello{}) // a plain agent, which names no machine
-	l.next(t)
-	l.hangUp(t)
+	connect(t, r.Hub, token, domain.AgentHello{}) // a plain agent, which names no machine
 }
 
 // The newest connection of an agent wins: on the same process at once, on another with its
@@ -79,66 +69,42 @@ func TestRefused(t *testing.T) {
 func TestNewestConnectionWins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		here, there := newHub(m, "here"), newHub(m, "there")
-		stop := running(here, there)
-		defer stop()
-		agent, token := m.agent(domain.Agent{})
-		first := dial(here, token, domain.AgentHello{})
-		first.next(t)
-		second := dial(here, token, domain.AgentHello{})
-		second.next(t)
-		if notice := first.next(t); notice.Type != agentwire.ErrorNotice || !strings.Contains(notice.Message, "has connected again") {
+		here, there := pair(t)
+		first := here.connect(domain.AgentHello{})
+		second := here.connect(domain.AgentHello{})
+		if notice := first.next(); notice.Type != agentwire.ErrorNotice || !strings.Contains(notice.Message, "has connected again") {
 			t.Errorf("the older one is told %+v", notice)
 		}
 		if err := <-first.over; err != nil {
 			t.Error(err)
 		}
-		third := dial(there, token, domain.AgentHello{})
-		third.next(t)
-		if notice := second.next(t); notice.Type != agentwire.ErrorNotice {
+		third := connect(t, there, here.token, domain.AgentHello{})
+		if notice := second.next(); notice.Type != agentwire.ErrorNotice || !strings.Contains(notice.Message, "has connected elsewhere") {
 			t.Errorf("the one elsewhere is told %+v", notice)
 		}
-		m.order(domain.Command{CommandOrder: domain.CommandOrder{ID: "c1", AgentID: agent.ID, Command: "true"}}, true)
-		if got := third.next(t); got.RequestID != "c1" {
+		here.order("c1", true)
+		if got := third.next(); got.RequestID != "c1" {
 			t.Errorf("the newest gets %+v", got)
 		}
-		third.hangUp(t)
-		if len(m.current) != 0 {
-			t.Errorf("connections stay: %+v", m.current)
+		third.hangUp()
+		if len(here.m.current) != 0 {
+			t.Errorf("connections stay: %+v", here.m.current)
 		}
 	})
-}
-
-// running runs hubs until it is stopped.
-func running(hubs ...*agenthub.Hub) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var group sync.WaitGroup
-	for _, h := range hubs {
-		group.Go(func() { _ = h.Run(ctx) })
-	}
-	return func() {
-		cancel()
-		group.Wait()
-	}
 }
 
 // A sign of life comes every 25 seconds.
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		h := newHub(m, "one")
-		_, token := m.agent(domain.Agent{})
-		l := dial(h, token, domain.AgentHello{})
-		l.next(t)
+		r := newRig(t)
+		l := r.connect(domain.AgentHello{})
 		begun := time.Now()
 		for i := range 3 {
 			if m := <-l.messages; m.Type != "" || time.Since(begun) != time.Duration(i+1)*agentwire.KeepAlive {
 				t.Errorf("after %s comes %+v", time.Since(begun), m)
 			}
 		}
-		l.hangUp(t)
 	})
 }
 
@@ -147,15 +113,10 @@ func TestKeepAlive(t *testing.T) {
 func TestSilentAgentsAreNoticed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		here, there := newHub(m, "here"), newHub(m, "there")
-		stop := running(here, there)
-		defer stop()
-		_, silent := m.agent(domain.Agent{})
-		alive, lively := m.agent(domain.Agent{})
-		dead, living := dial(here, silent, domain.AgentHello{}), dial(here, lively, domain.AgentHello{})
-		dead.next(t)
-		living.next(t)
+		here, there := pair(t)
+		alive, lively := here.m.agent(domain.Agent{})
+		dead := here.connect(domain.AgentHello{})
+		connect(t, here.Hub, lively, domain.AgentHello{})
 		begun := time.Now()
 		go func() {
 			for range 4 {
@@ -165,7 +126,7 @@ func TestSilentAgentsAreNoticed(t *testing.T) {
 				}
 			}
 		}()
-		if notice := dead.next(t); notice.Type != agentwire.ErrorNotice || time.Since(begun) > agentwire.DeadAfter {
+		if notice := dead.next(); notice.Type != agentwire.ErrorNotice || !strings.Contains(notice.Message, "nothing was heard") || time.Since(begun) > agentwire.DeadAfter {
 			t.Errorf("after %s it is told %+v", time.Since(begun), notice)
 		}
 		if took := time.Since(begun); took < agentwire.PingEvery {
@@ -175,7 +136,6 @@ func TestSilentAgentsAreNoticed(t *testing.T) {
 		if !here.Connected(alive.ID) {
 			t.Error("the one that pings was given up")
 		}
-		living.hangUp(t)
 	})
 }
 
@@ -183,20 +143,20 @@ func TestSilentAgentsAreNoticed(t *testing.T) {
 func TestRemovedAgentUninstalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		here, there := newHub(m, "here"), newHub(m, "there")
-		stop := running(here, there)
-		defer stop()
 		for _, told := range []bool{true, false} {
-			agent, token := m.agent(domain.Agent{})
-			l := dial(here, token, ours("m"))
-			l.next(t)
-			m.remove(agent.ID)
+			r := newRig(t)
+			r.run()
+			l := r.connect(ours("m"))
+			r.m.remove(r.agent.ID)
+			begun := time.Now()
 			if told {
-				here.Forget(agent.ID)
+				r.Forget(r.agent.ID)
 			}
-			if got := l.next(t); got.Type != agentwire.Uninstall {
+			if got := l.next(); got.Type != agentwire.Uninstall {
 				t.Errorf("a removed agent is told %+v", got)
+			}
+			if took := time.Since(begun); told && took != 0 {
+				t.Errorf("it is told after %s", took)
 			}
 			<-l.over
 		}
@@ -208,65 +168,54 @@ func TestRemovedAgentUninstalls(t *testing.T) {
 func TestJoiningAgainRemovesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		here, there := newHub(m, "here"), newHub(m, "there")
-		stop := running(here, there)
-		defer stop()
-		install, hash := domain.NewMachineToken(domain.InstallTokenPrefix)
-		m.installs[string(hash)] = domain.InstallToken{ProjectID: "p1", ExpiresAt: time.Now().Add(time.Hour)}
-		old := dial(here, install, ours("m1"))
-		before := old.next(t)
-		again := dial(there, install, ours("m1"))
-		again.next(t)
-		m.do(func() { delete(m.tokens, string(domain.MachineTokenHash(before.AgentToken))) })
-		if got := old.next(t); got.Type != agentwire.ErrorNotice {
+		here, there := pair(t)
+		install := here.installs(time.Hour)
+		old := dial(t, here.Hub, install, ours("m1"))
+		before := old.next()
+		connect(t, there, install, ours("m1"))
+		here.m.do(func() { delete(here.m.tokens, string(domain.MachineTokenHash(before.AgentToken))) })
+		if got := old.next(); got.Type != agentwire.ErrorNotice {
 			t.Errorf("the older stream is told %+v", got)
 		}
-		again.hangUp(t)
 	})
 }
 
 // Messages of other parts reach an agent that is connected here.
 func TestSend(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
-	h := newHub(m, "one")
-	agent, token := m.agent(domain.Agent{})
+	r := newRig(t)
 	shell := agentwire.Message{Type: agentwire.OpenShell, SessionID: "s1", Cols: 80, Rows: 24}
-	if err := h.Send(t.Context(), agent.ID, shell); domain.CodeOf(err) != domain.CodeUnavailable {
+	if err := r.Send(t.Context(), r.agent.ID, shell); domain.CodeOf(err) != domain.CodeUnavailable {
 		t.Errorf("to one that is away: %v", err)
 	}
-	l := dial(h, token, domain.AgentHello{})
-	l.next(t)
-	if err := h.Send(t.Context(), agent.ID, shell); err != nil {
+	l := r.connect(domain.AgentHello{})
+	if err := r.Send(t.Context(), r.agent.ID, shell); err != nil {
 		t.Error(err)
 	}
-	if got := l.next(t); got.SessionID != "s1" {
+	if got := l.next(); got.SessionID != "s1" {
 		t.Errorf("it gets %+v", got)
 	}
-	l.hangUp(t)
 }
 
 // A thousand agents that connect at once are all let in, and the database sees few at a time.
 func TestReconnectStorm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		m.pause = 2 * time.Millisecond
-		h := newHub(m, "one")
+		r := newRig(t)
+		r.m.pause = 2 * time.Millisecond
 		const agents = 1000
 		lines := make([]*line, agents)
 		ids := make([]string, agents)
 		begun := time.Now()
 		for i := range lines {
-			agent, token := m.agent(domain.Agent{})
+			agent, token := r.m.agent(domain.Agent{})
 			ids[i] = agent.ID
-			m.commands[agent.ID] = domain.Command{CommandOrder: domain.CommandOrder{ID: agent.ID, AgentID: agent.ID}, Status: domain.CommandQueued}
-			lines[i] = dial(h, token, ours(fmt.Sprint("m", i)))
+			r.m.commands[agent.ID] = domain.Command{CommandOrder: domain.CommandOrder{ID: agent.ID, AgentID: agent.ID}, Status: domain.CommandQueued}
+			lines[i] = dial(t, r.Hub, token, ours(fmt.Sprint("m", i)))
 		}
 		for i, l := range lines {
-			l.next(t)
-			if got := l.next(t); got.RequestID != ids[i] {
+			l.next()
+			if got := l.next(); got.RequestID != ids[i] {
 				t.Errorf("agent %d gets %+v", i, got)
 			}
 		}
@@ -277,10 +226,10 @@ func TestReconnectStorm(t *testing.T) {
 		for _, l := range lines {
 			<-l.over
 		}
-		if m.busiest > 8 {
-			t.Errorf("%d calls at once", m.busiest)
+		if r.m.busiest > 8 {
+			t.Errorf("%d calls at once", r.m.busiest)
 		}
-		t.Logf("%d agents were let in and served after %s, %d calls at once", agents, took, m.busiest)
+		t.Logf("%d agents were let in and served after %s, %d calls at once", agents, took, r.m.busiest)
 	})
 }
 
@@ -288,13 +237,11 @@ func TestReconnectStorm(t *testing.T) {
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		m.pause = time.Minute
-		h := newHub(m, "one", func(c *agenthub.Config) { c.Limit = 1 })
-		agent, _ := m.agent(domain.Agent{})
-		go func() { _ = h.Ping(context.Background(), agent) }()
+		r := newRig(t, func(c *agenthub.Config) { c.Limit = 1 })
+		r.m.pause = time.Minute
+		go func() { _ = r.Ping(context.Background(), r.agent) }()
 		synctest.Wait()
-		err := h.Ping(context.Background(), agent)
+		err := r.Ping(context.Background(), r.agent)
 		var fault *domain.Error
 		if !errors.As(err, &fault) || fault.Code != domain.CodeUnavailable || fault.Wait == 0 {
 			t.Errorf("without room: %v", err)
@@ -305,20 +252,17 @@ func TestNoRoom(t *testing.T) {
 
 // Of a connected agent the hub itself keeps little.
 func TestMemoryOfAConnection(t *testing.T) {
-	m := newMemory()
-	h := newHub(m, "one")
+	r := newRig(t)
 	const agents = 500
 	lines := make([]*line, 0, agents)
 	before := memoryInUse()
 	for range agents {
-		_, token := m.agent(domain.Agent{})
-		l := dial(h, token, ours("m"))
-		l.next(t)
-		lines = append(lines, l)
+		_, token := r.m.agent(domain.Agent{})
+		lines = append(lines, connect(t, r.Hub, token, ours("m")))
 	}
 	each := (memoryInUse() - before) / agents
 	for _, l := range lines {
-		l.hangUp(t)
+		l.hangUp()
 	}
 	// The channel of each line of this test takes a good part of it.
 	if each > 50<<10 {

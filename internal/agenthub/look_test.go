@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/harvest-engine/harvest/internal/agenthub"
 	"github.com/harvest-engine/harvest/internal/agentwire"
 	"github.com/harvest-engine/harvest/internal/domain"
 )
@@ -16,59 +15,51 @@ import (
 func TestPostsAreSignsOfLife(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		h := newHub(m, "one")
-		defer running(h)()
-		agent, token := m.agent(domain.Agent{})
-		l := dial(h, token, domain.AgentHello{})
-		l.next(t)
+		r := newRig(t)
+		r.run()
+		r.connect(domain.AgentHello{})
 		for range 6 {
 			time.Sleep(agentwire.PingEvery)
-			if _, err := h.Identify(context.Background(), token); err != nil {
+			if _, err := r.Identify(context.Background(), r.token); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if !h.Connected(agent.ID) {
+		if !r.Connected(r.agent.ID) {
 			t.Error("it was given up")
 		}
-		l.hangUp(t)
 	})
 }
 
-// Of two streams of an agent at one process the newest is the one that the database has, in
-// whichever order they came to be known here.
+// Of the streams of an agent, here and elsewhere, the newest is the one that the database has, in
+// whichever order they came to be known here, and though no hint told of it.
 func TestTheDatabaseSaysWhichIsTheNewest(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		h := newHub(m, "one")
-		defer running(h)()
-		agent, token := m.agent(domain.Agent{})
-		l := dial(h, token, domain.AgentHello{})
-		l.next(t)
-		m.do(func() {
-			newer := m.current[agent.ID]
-			newer.ID = "newer"
-			m.current[agent.ID] = newer
+	for _, process := range []string{"one", "another"} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			r.run()
+			l := r.connect(domain.AgentHello{})
+			r.m.do(func() {
+				newer := r.m.current[r.agent.ID]
+				newer.ID, newer.ProcessID = "newer", process
+				r.m.current[r.agent.ID] = newer
+			})
+			if notice := l.next(); notice.Type != agentwire.ErrorNotice || !strings.Contains(notice.Message, "has connected elsewhere") {
+				t.Errorf("with the newest at %s it is told %+v", process, notice)
+			}
+			<-l.over
 		})
-		if notice := l.next(t); notice.Type != agentwire.ErrorNotice {
-			t.Errorf("it is told %+v", notice)
-		}
-		<-l.over
-	})
+	}
 }
 
 // A stream that delivers and finds that it is none any more ends at once, with no look.
 func TestAStreamThatWasTakenOverEndsAsItDelivers(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
-	h := newHub(m, "one") // it does not run
-	agent, token := m.agent(domain.Agent{})
-	l := dial(h, token, domain.AgentHello{})
-	l.next(t)
-	m.do(func() { m.failing = domain.Errorf(domain.CodeSuperseded, "another connection") })
-	m.order(order(agent, "c1", "true"), true)
-	if notice := l.next(t); notice.Type != agentwire.ErrorNotice {
+	r := newRig(t) // it does not run
+	l := r.connect(domain.AgentHello{})
+	r.m.do(func() { r.m.failing = domain.Errorf(domain.CodeSuperseded, "another connection") })
+	r.order("c1", true)
+	if notice := l.next(); notice.Type != agentwire.ErrorNotice || !strings.Contains(notice.Message, "has connected elsewhere") {
 		t.Errorf("it is told %+v", notice)
 	}
 	<-l.over
@@ -77,29 +68,21 @@ func TestAStreamThatWasTakenOverEndsAsItDelivers(t *testing.T) {
 // A command that may run on its machine is not settled because it can't be sent again.
 func TestWhatCantBeSentAgainIsLeftToItsAgent(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
-	first := newHub(m, "one", func(c *agenthub.Config) {
-		c.Secrets = safe{opened: map[string]string{"secret://DB@1": "correct horse"}}
-	})
-	agent, token := m.agent(domain.Agent{})
-	c := order(agent, "c1", "deploy")
-	c.Env = map[string]string{"DB": "secret://DB@1"}
-	m.order(c, false)
-	l := dial(first, token, ours("m"))
-	l.next(t)
-	if got := l.next(t); got.RequestID != "c1" {
+	r := newRig(t, with(safe{opened: map[string]string{"secret://DB@1": "correct horse"}}))
+	r.orderWith("c1", map[string]string{"DB": "secret://DB@1"})
+	l := r.connect(ours("m"))
+	if got := l.next(); got.RequestID != "c1" {
 		t.Fatalf("sent is %+v", got)
 	}
-	l.hangUp(t)
-	again := newHub(m, "two", func(c *agenthub.Config) { c.Secrets = safe{} }) // the secret was removed meanwhile
-	l = dial(again, token, ours("m"))
-	l.next(t)
-	m.order(order(agent, "c2", "true"), true)
-	if got := l.next(t); got.RequestID != "c2" {
+	l.hangUp()
+	again := newHub(r.m, "two", with(safe{})) // the secret was removed meanwhile
+	l = connect(t, again, r.token, ours("m"))
+	r.order("c2", true)
+	if got := l.next(); got.RequestID != "c2" {
 		t.Errorf("then comes %+v", got)
 	}
-	l.hangUp(t)
-	if kept := m.command("c1"); kept.Status != domain.CommandDelivered {
+	l.hangUp()
+	if kept := r.m.command("c1"); kept.Status != domain.CommandDelivered {
 		t.Errorf("it is %s: %s", kept.Status, kept.Error)
 	}
 }
@@ -108,26 +91,22 @@ func TestWhatCantBeSentAgainIsLeftToItsAgent(t *testing.T) {
 // the result brings all.
 func TestLinesBehindWhatIsHeldBackKeepTheirPlace(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
-	h := newHub(m, "one", func(c *agenthub.Config) { c.Secrets = safe{values: []string{"first line\nsecond line"}} })
-	agent, _ := m.agent(domain.Agent{})
-	c := order(agent, "c1", "true")
-	c.Status = domain.CommandRunning
-	m.commands["c1"] = c
+	r := newRig(t, with(safe{values: []string{"first line\nsecond line"}}))
+	r.runs("c1")
 	for _, line := range []string{"first line", "other"} {
-		if _, err := h.Output(t.Context(), agent, agentwire.Output{RequestID: "c1", Stream: agentwire.Stdout}, []byte(line)); err != nil {
+		if _, err := r.Output(t.Context(), r.agent, agentwire.Output{RequestID: "c1", Stream: agentwire.Stdout}, []byte(line)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const whole = "first line\nother\n"
-	if log := m.text("c1", "stdout"); !strings.HasPrefix(whole, log) {
+	if log := r.m.text("c1", "stdout"); !strings.HasPrefix(whole, log) {
 		t.Errorf("the log is %q", log)
 	}
 	ended := agentwire.Result{RequestID: "c1", Outcome: agentwire.Exited, StdoutHead: []byte(whole), StdoutBytes: int64(len(whole))}
-	if err := h.Result(t.Context(), agent, ended); err != nil {
+	if err := r.Result(t.Context(), r.agent, ended); err != nil {
 		t.Fatal(err)
 	}
-	if log := m.text("c1", "stdout"); log != whole {
+	if log := r.m.text("c1", "stdout"); log != whole {
 		t.Errorf("the log is %q", log)
 	}
 }
@@ -139,7 +118,7 @@ func TestOutcomes(t *testing.T) {
 		"": domain.CommandDone, agentwire.Exited: domain.CommandDone, agentwire.TimedOut: domain.CommandTimedOut, agentwire.Canceled: domain.CommandCanceled,
 		agentwire.NotStarted: domain.CommandFailed, agentwire.Unknown: domain.CommandUnknown,
 	} {
-		r := newRig(t)
+		r := newRunning(t)
 		if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: outcome}); err != nil {
 			t.Fatal(err)
 		}
@@ -152,15 +131,13 @@ func TestOutcomes(t *testing.T) {
 // Messages for an agent that does not read are refused once many wait.
 func TestMessagesForADeafAgentAreRefused(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
-	h := newHub(m, "one")
-	agent, token := m.agent(domain.Agent{})
+	r := newRig(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	deaf, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
-		_ = h.Stream(ctx, token, domain.AgentHello{Hostname: "box"}, func() (func(agentwire.Message) error, error) {
+		_ = r.Stream(ctx, r.token, domain.AgentHello{Hostname: "box"}, func() (func(agentwire.Message) error, error) {
 			return func(agentwire.Message) error {
 				select {
 				case deaf <- struct{}{}: // at the greeting
@@ -177,7 +154,7 @@ func TestMessagesForADeafAgentAreRefused(t *testing.T) {
 		if n > 1000 {
 			t.Fatal("a thousand messages wait")
 		}
-		err = h.Send(ctx, agent.ID, agentwire.Message{Type: agentwire.OpenShell, SessionID: "s"})
+		err = r.Send(ctx, r.agent.ID, agentwire.Message{Type: agentwire.OpenShell, SessionID: "s"})
 	}
 	if domain.CodeOf(err) != domain.CodeUnavailable || !strings.Contains(err.Error(), "does not read") {
 		t.Errorf("it is refused with %v", err)

@@ -9,41 +9,29 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/harvest-engine/harvest/internal/agenthub"
 	"github.com/harvest-engine/harvest/internal/agentwire"
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
 const value = "correct horse battery"
 
-// rig is a hub with an agent on which the command "c1" runs.
-type rig struct {
-	*agenthub.Hub
-	m       *memory
-	agent   domain.Agent
-	waiters *told
-}
-
-func newRig(t *testing.T) *rig {
+// newRunning is a rig with a secret, on whose agent the command "c1" runs.
+func newRunning(t *testing.T) *rig {
 	t.Helper()
-	m, waiters := newMemory(), &told{}
-	h := newHub(m, "one", func(c *agenthub.Config) { c.Secrets, c.Commands = safe{values: []string{value}}, waiters })
-	agent, _ := m.agent(domain.Agent{})
-	c := order(agent, "c1", "true")
-	c.Status = domain.CommandRunning
-	m.commands["c1"] = c
-	return &rig{h, m, agent, waiters}
+	r := newRig(t, with(safe{values: []string{value}}))
+	r.runs("c1")
+	return r
 }
 
 func chunk(stream agentwire.Stream, offset int64, data string) agentwire.Chunk {
 	return agentwire.Chunk{Stream: stream, Offset: offset, Data: []byte(data)}
 }
 
-func (r *rig) post(t *testing.T, chunks ...agentwire.Chunk) agentwire.OutputTaken {
-	t.Helper()
-	got, err := r.Output(t.Context(), r.agent, agentwire.Output{RequestID: "c1", Chunks: chunks}, nil)
+func (r *rig) post(chunks ...agentwire.Chunk) agentwire.OutputTaken {
+	r.t.Helper()
+	got, err := r.Output(r.t.Context(), r.agent, agentwire.Output{RequestID: "c1", Chunks: chunks}, nil)
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	return got
 }
@@ -52,7 +40,7 @@ func (r *rig) post(t *testing.T, chunks ...agentwire.Chunk) agentwire.OutputTake
 // early not at all.
 func TestOutput(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRunning(t)
 	for _, step := range []struct {
 		chunks []agentwire.Chunk
 		want   agentwire.OutputTaken
@@ -63,7 +51,7 @@ func TestOutput(t *testing.T) {
 		{[]agentwire.Chunk{chunk("stdout", 20, "late")}, agentwire.OutputTaken{OK: true, Stdout: 14, Stderr: 5}},
 		{nil, agentwire.OutputTaken{OK: true, Stdout: 14, Stderr: 5}},
 	} {
-		if got := r.post(t, step.chunks...); got != step.want {
+		if got := r.post(step.chunks...); got != step.want {
 			t.Errorf("of %v is taken %+v, want %+v", step.chunks, got, step.want)
 		}
 	}
@@ -81,18 +69,18 @@ func TestOutputHoldsBackValues(t *testing.T) {
 	t.Parallel()
 	text := "the password is " + value + " indeed"
 	for cut := 1; cut < len(text); cut++ {
-		r := newRig(t)
-		taken := r.post(t, chunk("stdout", 0, text[:cut])).Stdout
+		r := newRunning(t)
+		taken := r.post(chunk("stdout", 0, text[:cut])).Stdout
 		if log := r.m.text("c1", "stdout"); strings.Contains(log, value[:4]) && !strings.Contains(log, "[secret]") {
 			t.Errorf("cut at %d the log has %q", cut, log)
 		}
-		r.post(t, chunk("stdout", taken, text[taken:]))
+		r.post(chunk("stdout", taken, text[taken:]))
 		if log := r.m.text("c1", "stdout"); log != "the password is [secret] indeed" {
 			t.Errorf("cut at %d the log is %q", cut, log)
 		}
 	}
-	r := newRig(t) // in pieces of one post
-	r.post(t, chunk("stdout", 0, text[:20]), chunk("stderr", 0, "x"), chunk("stdout", 20, text[20:]))
+	r := newRunning(t) // in pieces of one post
+	r.post(chunk("stdout", 0, text[:20]), chunk("stderr", 0, "x"), chunk("stdout", 20, text[20:]))
 	if log := r.m.text("c1", "stdout"); log != "the password is [secret] indeed" {
 		t.Errorf("the log is %q", log)
 	}
@@ -101,11 +89,11 @@ func TestOutputHoldsBackValues(t *testing.T) {
 // Characters are not torn, and bytes that are none are kept.
 func TestOutputKeepsBytes(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	if got := r.post(t, chunk("stdout", 0, "a\xe2\x82")); got.Stdout != 1 {
+	r := newRunning(t)
+	if got := r.post(chunk("stdout", 0, "a\xe2\x82")); got.Stdout != 1 {
 		t.Errorf("of half a character %d bytes are taken", got.Stdout)
 	}
-	r.post(t, chunk("stdout", 1, "\xe2\x82\xac\x00\xff\xfe b"))
+	r.post(chunk("stdout", 1, "\xe2\x82\xac\x00\xff\xfe b"))
 	if log := r.m.text("c1", "stdout"); log != "a€\x00\xff\xfe b" {
 		t.Errorf("the log is %q", log)
 	}
@@ -114,7 +102,7 @@ func TestOutputKeepsBytes(t *testing.T) {
 // A plain agent sends lines, each once.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRunning(t)
 	for _, text := range []string{"one", "", "the password is " + value, "two"} {
 		if _, err := r.Output(t.Context(), r.agent, agentwire.Output{RequestID: "c1", Stream: agentwire.Stdout}, []byte(text)); err != nil {
 			t.Fatal(err)
@@ -128,19 +116,19 @@ func TestLines(t *testing.T) {
 // Only the head of a stream is in the log, and nothing once the command has ended.
 func TestOutputEnds(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRunning(t)
 	r.m.commands["c1"] = func() domain.Command {
 		c := r.m.commands["c1"]
 		c.Taken = map[string]int64{"stdout": agentwire.HeadBytes - 4}
 		return c
 	}()
-	if got := r.post(t, chunk("stdout", agentwire.HeadBytes-4, "123456")); got.Stdout != agentwire.HeadBytes || r.m.text("c1", "stdout") != "1234" {
+	if got := r.post(chunk("stdout", agentwire.HeadBytes-4, "123456")); got.Stdout != agentwire.HeadBytes || r.m.text("c1", "stdout") != "1234" {
 		t.Errorf("taken is %+v, of %q", got, r.m.text("c1", "stdout"))
 	}
 	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.Exited}); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.post(t, chunk("stdout", agentwire.HeadBytes, "more")); !got.Over {
+	if got := r.post(chunk("stdout", agentwire.HeadBytes, "more")); !got.Over {
 		t.Errorf("after the end: %+v", got)
 	}
 }
@@ -148,7 +136,7 @@ func TestOutputEnds(t *testing.T) {
 // Posts about what is not the agent's own, or is no post, are refused.
 func TestOutputRefused(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRunning(t)
 	other, _ := r.m.agent(domain.Agent{})
 	for name, c := range map[string]struct {
 		agent domain.Agent
@@ -179,8 +167,8 @@ func TestOutputRefused(t *testing.T) {
 // A result ends the command whole: the log gets what it lacks, and no part holds a value.
 func TestResult(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	taken := r.post(t, chunk("stdout", 0, "begin correct ho")).Stdout
+	r := newRunning(t)
+	taken := r.post(chunk("stdout", 0, "begin correct ho")).Stdout
 	code := 3
 	err := r.Result(t.Context(), r.agent, agentwire.Result{
 		RequestID: "c1", Outcome: agentwire.Exited, ExitCode: &code, Swept: 2,
@@ -213,7 +201,7 @@ func TestResult(t *testing.T) {
 // Why there is no exit code is told without values, and shortly.
 func TestReasonIsScrubbed(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRunning(t)
 	reason := strings.Repeat("x", 4<<10-10) + value + strings.Repeat("y", 100)
 	if err := r.Result(t.Context(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.NotStarted, Error: reason}); err != nil {
 		t.Fatal(err)
@@ -226,7 +214,7 @@ func TestReasonIsScrubbed(t *testing.T) {
 // A result is not acknowledged before whoever waits was told.
 func TestResultIsToldFirst(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRunning(t)
 	r.waiters.err = domain.Errorf(domain.CodeUnavailable, "Temporal can't be reached")
 	post := func() error {
 		return r.Result(context.Background(), r.agent, agentwire.Result{RequestID: "c1", Outcome: agentwire.Exited})
@@ -243,9 +231,9 @@ func TestResultIsToldFirst(t *testing.T) {
 // An output that others append to meanwhile is read again.
 func TestLogGrowsMeanwhile(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRunning(t)
 	r.m.races = 2
-	if got := r.post(t, chunk("stdout", 0, "one")); got.Stdout != 3 {
+	if got := r.post(chunk("stdout", 0, "one")); got.Stdout != 3 {
 		t.Errorf("taken is %+v", got)
 	}
 	r.m.races = 2
@@ -260,7 +248,7 @@ func TestLogGrowsMeanwhile(t *testing.T) {
 // Numbers that nothing has are refused, and are no fault of this server.
 func TestUncountable(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRunning(t)
 	code := 1 << 40
 	for field, result := range map[string]agentwire.Result{
 		"exit_code": {ExitCode: &code}, "swept": {Swept: 1 << 40}, "stdout_bytes": {StdoutBytes: -1}, "stderr_bytes": {StderrBytes: math.MaxInt64},
@@ -282,7 +270,7 @@ func TestUncountable(t *testing.T) {
 // Of a value at the cut of an output neither half is kept.
 func TestValueAtTheCut(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRunning(t)
 	pad := func(n int) string { return strings.Repeat(".", n) }
 	head, tail := pad(agentwire.HeadBytes-9)+value[:9], value[9:]+pad(100)
 	err := r.Result(t.Context(), r.agent, agentwire.Result{
