@@ -150,32 +150,27 @@ func TestUnsendable(t *testing.T) {
 // A command of who may do nothing any more is not sent; one that was sent goes on.
 func TestBarredCommandsAreNotSent(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
-	h := newHub(m, "one", func(*agenthub.Config) {})
-	agent, token := m.agent(domain.Agent{})
-	begun, waits := order(agent, "a-begun", "true"), order(agent, "b-waits", "true")
+	r := newRig(t)
+	begun, waits := order(r.agent, "a-begun", "true"), order(r.agent, "b-waits", "true")
 	begun.UserID, waits.UserID = "eve", "eve"
-	m.order(begun, false)
-	l := dial(h, token, ours("m"))
-	l.next(t)
-	if got := l.next(t); got.RequestID != "a-begun" {
+	r.m.order(begun, false)
+	l := r.connect(ours("m"))
+	if got := l.next(); got.RequestID != "a-begun" {
 		t.Fatalf("sent is %+v", got)
 	}
-	l.hangUp(t)
-	m.do(func() { m.barred = map[string]string{"eve": "the account of eve is disabled"} })
-	m.order(waits, false)
-	m.order(order(agent, "c-other", "true"), false)
-	l = dial(h, token, ours("m"))
-	l.next(t)
+	l.hangUp()
+	r.m.do(func() { r.m.barred = map[string]string{"eve": "the account of eve is disabled"} })
+	r.m.order(waits, false)
+	r.order("c-other", false)
+	l = r.connect(ours("m"))
 	for _, id := range []string{"a-begun", "c-other"} {
-		if got := l.next(t); got.RequestID != id || got.Type != agentwire.Execute {
+		if got := l.next(); got.RequestID != id || got.Type != agentwire.Execute {
 			t.Errorf("sent is %+v, not %s", got, id)
 		}
 	}
-	if kept := m.command("b-waits"); kept.Status != domain.CommandCanceled || !strings.Contains(kept.Error, "the account of eve is disabled; it never ran") {
+	if kept := r.m.command("b-waits"); kept.Status != domain.CommandCanceled || !strings.Contains(kept.Error, "the account of eve is disabled; it never ran") {
 		t.Errorf("it is %s: %s", kept.Status, kept.Error)
 	}
-	l.hangUp(t)
 }
 
 // Where the secrets can't be read now, an agent with a journal is sent the command with its
