@@ -57,8 +57,12 @@ func (s *Server) agent(ctx context.Context, r request[none]) (domain.AgentInfo, 
 
 // deleteAgent answers DELETE /projects/:pid/agents/:aid. Once begun it goes on without the caller.
 func (s *Server) deleteAgent(ctx context.Context, r request[none]) (done, error) {
-	acted(ctx, map[string]any{"agent_id": r.path["aid"]})
-	err := s.Machines.RemoveAgent(context.WithoutCancel(ctx), r.project.ID, r.path["aid"])
+	a, err := s.Agents.Agent(ctx, r.project.ID, r.path["aid"])
+	if err != nil {
+		return done{}, err
+	}
+	acted(ctx, map[string]any{"agent_id": a.ID}, map[string]any{"agent_id": a.ID, "hostname": a.Hostname})
+	err = s.Machines.RemoveAgent(context.WithoutCancel(ctx), r.project.ID, r.path["aid"])
 	if err == nil {
 		s.AgentHub.Forget(r.path["aid"])
 	}

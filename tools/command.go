@@ -78,11 +78,7 @@ func (t runCommand) Asks(ctx context.Context, scope domain.Scope, input json.Raw
 
 // Pin names the machine by its id, beside the hostname that people are shown.
 func (t runCommand) Pin(ctx context.Context, scope domain.Scope, input json.RawMessage) (json.RawMessage, error) {
-	var fields map[string]any
 	in, err := readCommand(input)
-	if err == nil {
-		err = json.Unmarshal(input, &fields)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +86,18 @@ func (t runCommand) Pin(ctx context.Context, scope domain.Scope, input json.RawM
 	if err != nil {
 		return nil, err
 	}
-	fields["agent_id"], fields["hostname"] = agent.ID, agent.Hostname
-	return json.Marshal(fields)
+	return pinned(input, map[string]any{"agent_id": agent.ID, "hostname": agent.Hostname})
+}
+
+// Holds looks whether the machine is still the one that was shown.
+func (t runCommand) Holds(ctx context.Context, scope domain.Scope, input json.RawMessage) error {
+	in, err := readCommand(input)
+	if err != nil {
+		return nil // its run says what is wrong
+	}
+	agent, err := findAgent(ctx, t.machines, scope.ProjectID, in.AgentID)
+	_, err = approvedAgent(in, agent, err)
+	return err
 }
 
 // judge gives the verdict on a call by the rules of its project. An error is none that passes.
@@ -208,6 +214,7 @@ func (t runCommand) start(ctx context.Context, scope domain.Scope, id string, in
 	agent, err := findAgent(ctx, t.machines, scope.ProjectID, in.AgentID)
 	if scope.ActionID != "" {
 		agent, err = approvedAgent(in, agent, err)
+		err = unrun(err)
 	}
 	if err != nil {
 		return err

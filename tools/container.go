@@ -118,7 +118,43 @@ func (deleteAgent) Spec() Spec {
 }
 
 type agentChoice struct {
-	AgentID string `json:"agent_id" need:""`
+	AgentID  string `json:"agent_id" need:""`
+	Hostname string `json:"hostname"` // that was shown
+}
+
+// Pin names the machine by the name that people are shown, too.
+func (t deleteAgent) Pin(ctx context.Context, scope domain.Scope, input json.RawMessage) (json.RawMessage, error) {
+	in, err := decode[agentChoice](input)
+	if err != nil {
+		return nil, err
+	}
+	a, err := t.containers.Agent(ctx, scope.ProjectID, in.AgentID)
+	if err != nil {
+		return nil, err
+	}
+	return pinned(input, map[string]any{"hostname": a.Hostname})
+}
+
+// Holds looks whether the machine is still the one that was shown.
+func (t deleteAgent) Holds(ctx context.Context, scope domain.Scope, input json.RawMessage) error {
+	in, err := decode[agentChoice](input)
+	if err != nil {
+		return nil // its run says what is wrong
+	}
+	_, err = t.chosen(ctx, scope, in)
+	return err
+}
+
+// chosen gives the machine of a call that asked, as it was shown.
+func (t deleteAgent) chosen(ctx context.Context, scope domain.Scope, in agentChoice) (domain.Agent, error) {
+	a, err := t.containers.Agent(ctx, scope.ProjectID, in.AgentID)
+	switch {
+	case domain.CodeOf(err) == domain.CodeNotFound:
+		err = goneMachine(in.Hostname, in.AgentID)
+	case err == nil:
+		err = sameMachine(in.Hostname, a.ID, a.Hostname)
+	}
+	return a, err
 }
 
 // Explain says which machine it is, and what goes with it.
@@ -150,9 +186,9 @@ func (t deleteAgent) Run(ctx context.Context, scope domain.Scope, input json.Raw
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
-	a, err := t.containers.Agent(ctx, scope.ProjectID, in.AgentID)
+	a, err := t.chosen(ctx, scope, in)
 	if err != nil {
-		return domain.ToolResult{}, err
+		return domain.ToolResult{}, unrun(err)
 	}
 	if err := t.containers.RemoveAgent(ctx, scope.ProjectID, a.ID); err != nil {
 		return domain.ToolResult{}, err

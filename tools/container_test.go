@@ -105,6 +105,20 @@ func TestMachinesAreRemovedByActionsAlone(t *testing.T) {
 	if res, err := box.Run(ctx, scope, "delete_agent", json.RawMessage(`{"agent_id":"a2"}`)); err != nil || res.Error || f.removed[0] != "p1 a2" {
 		t.Errorf("removed: %+v, %v, %v", res, err, f.removed)
 	}
+	shown := box.Pin(ctx, scope, "delete_agent", json.RawMessage(`{"agent_id":"a2"}`))
+	if err := box.Holds(ctx, scope, "delete_agent", shown); err != nil || string(shown) != `{"agent_id":"a2","hostname":"web-1"}` {
+		t.Errorf("%s: %v", shown, err)
+	}
+	for call, want := range map[string]string{
+		`{"agent_id":"a2","hostname":"web-0"}`: `was called "web-0" as this was asked for, and is "web-1" now`, `{"agent_id":"a3","hostname":"web-1"}`: "is not in the project any more",
+	} {
+		if err := box.Holds(ctx, scope, "delete_agent", json.RawMessage(call)); domain.CodeOf(err) != domain.CodeUnprocessable || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s holds: %v", call, err)
+		}
+		if res, err := box.Run(ctx, scope, "delete_agent", json.RawMessage(call)); err != nil || !res.Error || !strings.Contains(res.Text, want) || len(f.removed) != 1 {
+			t.Errorf("%s: %+v, %v, %v", call, res, err, f.removed)
+		}
+	}
 	f.refusal = domain.Errorf(domain.CodeUpstream, "LXD could not delete the container web-1: it is busy (400)")
 	if res, err := box.Run(ctx, scope, "delete_agent", json.RawMessage(`{"agent_id":"a2"}`)); err != nil || !res.Error || !strings.Contains(res.Text, "it is busy") {
 		t.Errorf("refused: %+v, %v", res, err)

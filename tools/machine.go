@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -111,19 +110,14 @@ func findAgent(ctx context.Context, machines Machines, projectID, name string) (
 	return domain.Agent{}, domain.Invalid("agent_id", "names %d machines of the hostname %q; give the id of one, as list_agents has it", len(named), name)
 }
 
-// approvedAgent gives the machine that an approved call is for, as it was found now: the one that
-// was approved, and by the name that it was shown with. A name alone may mean another by now.
+// approvedAgent gives the machine that a call that asked is for, as it was found now: the one that
+// was shown, by the name that it was shown with. A name alone may mean another by now.
 func approvedAgent(in commandCall, found domain.Agent, err error) (domain.Agent, error) {
-	shown := cmp.Or(in.Hostname, in.AgentID)
 	switch {
-	case err == nil && found.ID == in.AgentID && (in.Hostname == "" || in.Hostname == found.Hostname):
-		return found, nil
 	case err == nil && found.ID == in.AgentID:
-		return found, domain.Errorf(domain.CodeUnprocessable,
-			"the command was not run: the machine that it was approved for was called %q then, and is %q now (id %s); look whether it is the right one, and ask again", shown, found.Hostname, found.ID)
+		return found, sameMachine(in.Hostname, found.ID, found.Hostname)
 	case err == nil || domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeInvalid:
-		return found, domain.Errorf(domain.CodeUnprocessable,
-			"the command was not run: the machine that it was approved for (%q, id %s) is not in the project any more; another of that name is not meant. Ask again for one that list_agents has", shown, in.AgentID)
+		return found, goneMachine(in.Hostname, in.AgentID)
 	}
 	return found, err
 }

@@ -231,18 +231,27 @@ func TestRunCommandIsPinned(t *testing.T) {
 		call   json.RawMessage
 		want   string
 	}{
-		"renamed":         {[]domain.Agent{{ID: "a1", ProjectID: "p", Hostname: "web-old"}, {ID: "a9", ProjectID: "p", Hostname: "web"}}, pinned, `was called "web" then, and is "web-old" now`},
+		"renamed":         {[]domain.Agent{{ID: "a1", ProjectID: "p", Hostname: "web-old"}, {ID: "a9", ProjectID: "p", Hostname: "web"}}, pinned, `was called "web" as this was asked for, and is "web-old" now`},
 		"replaced":        {[]domain.Agent{{ID: "a9", ProjectID: "p", Hostname: "web"}}, pinned, "is not in the project any more"},
 		"never pinned":    {[]domain.Agent{{ID: "a9", ProjectID: "p", Hostname: "web"}}, asked, "is not in the project any more"},
 		"of others by id": {[]domain.Agent{{ID: "a9", ProjectID: "p", Hostname: "a1"}}, pinned, "is not in the project any more"},
 	} {
 		f.agents = c.agents
 		res, err := r.Run(t.Context(), approved, "run_command", c.call)
-		if err != nil || !res.Error || !strings.Contains(res.Text, c.want) || len(f.ordered) != 0 {
+		if err != nil || !res.Error || !strings.Contains(res.Text, "it was approved, and was not run: the machine") || !strings.Contains(res.Text, c.want) || len(f.ordered) != 0 {
 			t.Errorf("%s: %v %q, ordered %d", what, err, res.Text, len(f.ordered))
+		}
+		if err := r.Holds(t.Context(), inProject, "run_command", c.call); domain.CodeOf(err) != domain.CodeUnprocessable || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "approved") {
+			t.Errorf("%s holds: %v", what, err)
 		}
 	}
 	f.agents = newFakeMachines().agents
+	if err := r.Holds(t.Context(), inProject, "run_command", pinned); err != nil {
+		t.Errorf("what has not changed does not hold: %v", err)
+	}
+	if err := r.Holds(t.Context(), inProject, "list_agents", nil); err != nil {
+		t.Errorf("a tool that is about nothing does not hold: %v", err)
+	}
 	if res, err := r.Run(t.Context(), approved, "run_command", pinned); err != nil || res.Error || len(f.ordered) != 1 || f.ordered[0].AgentID != "a1" {
 		t.Errorf("%v %+v %+v", err, res, f.ordered)
 	}

@@ -26,7 +26,7 @@ type PortForwards interface {
 // address of the server under which people reach them, "" where it is not known.
 func PortForwardTools(forwards PortForwards, base string) []Tool {
 	shelf := forwardShelf{forwards, strings.TrimSuffix(base, "/")}
-	return []Tool{listPortForwards{shelf}, createPortForward{shelf}, updatePortForward{shelf}, deletePortForward{shelf}}
+	return []Tool{listPortForwards{shelf}, createPortForward{shelf}, updatePortForward{oneForward{shelf}}, deletePortForward{oneForward{shelf}}}
 }
 
 type forwardShelf struct {
@@ -109,8 +109,38 @@ func (createPortForward) Spec() Spec {
 
 type newForward struct {
 	AgentID   string `json:"agent_id" need:""`
+	Hostname  string `json:"hostname"` // that was shown
 	Port      int    `json:"port" need:""`
 	RouteName string `json:"route_name" need:""`
+}
+
+// Pin names the machine by the name that people are shown, too.
+func (t createPortForward) Pin(ctx context.Context, scope domain.Scope, input json.RawMessage) (json.RawMessage, error) {
+	in, err := decode[newForward](input)
+	if err != nil {
+		return nil, err
+	}
+	hostname, err := t.hostname(ctx, scope, in.AgentID)
+	if err != nil {
+		return nil, err
+	}
+	return pinned(input, map[string]any{"hostname": hostname})
+}
+
+// Holds looks whether the machine is still the one that was shown.
+func (t createPortForward) Holds(ctx context.Context, scope domain.Scope, input json.RawMessage) error {
+	in, err := decode[newForward](input)
+	if err != nil {
+		return nil // its run says what is wrong
+	}
+	hostname, err := t.hostname(ctx, scope, in.AgentID)
+	switch {
+	case domain.CodeOf(err) == domain.CodeNotFound:
+		return goneMachine(in.Hostname, in.AgentID)
+	case err != nil:
+		return err
+	}
+	return sameMachine(in.Hostname, in.AgentID, hostname)
 }
 
 // Explain names the machine, and where its port will be reached.
@@ -140,6 +170,9 @@ func (t createPortForward) Run(ctx context.Context, scope domain.Scope, input js
 	in, err := decode[newForward](input)
 	if err != nil {
 		return domain.ToolResult{}, err
+	}
+	if err := t.Holds(ctx, scope, input); err != nil {
+		return domain.ToolResult{}, unrun(err)
 	}
 	made, err := t.forwards.CreatePortForward(ctx,
 		domain.PortForward{ProjectID: scope.ProjectID, AgentID: in.AgentID, Port: in.Port, RouteName: in.RouteName}, authorOf(scope))

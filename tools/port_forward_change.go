@@ -9,7 +9,7 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
-type updatePortForward struct{ forwardShelf }
+type updatePortForward struct{ oneForward }
 
 func (updatePortForward) Spec() Spec {
 	return projectSpec(Spec{
@@ -72,6 +72,9 @@ func (t updatePortForward) Run(ctx context.Context, scope domain.Scope, input js
 	if err != nil {
 		return domain.ToolResult{}, err
 	}
+	if err := t.Holds(ctx, scope, input); err != nil {
+		return domain.ToolResult{}, unrun(err)
+	}
 	f, err := t.forwards.UpdatePortForward(ctx,
 		domain.PortForward{ID: in.ID, AgentID: in.AgentID, ProjectID: scope.ProjectID}, domain.PortForwardChange{Port: in.Port, RouteName: in.RouteName})
 	if err != nil {
@@ -80,7 +83,7 @@ func (t updatePortForward) Run(ctx context.Context, scope domain.Scope, input js
 	return t.forwarded(f), nil
 }
 
-type deletePortForward struct{ forwardShelf }
+type deletePortForward struct{ oneForward }
 
 func (deletePortForward) Spec() Spec {
 	return projectSpec(Spec{
@@ -112,6 +115,9 @@ func (t deletePortForward) Run(ctx context.Context, scope domain.Scope, input js
 	in, err := decode[forwardDeletion](input)
 	if err != nil {
 		return domain.ToolResult{}, err
+	}
+	if err := t.Holds(ctx, scope, input); err != nil {
+		return domain.ToolResult{}, unrun(err)
 	}
 	f, err := t.forwards.PortForward(ctx, scope.ProjectID, in.AgentID, in.ID)
 	if err == nil {

@@ -127,3 +127,35 @@ func TestPortForwardTools(t *testing.T) {
 		}
 	}
 }
+
+// What people were shown is in the input, and a call about what has changed since is not run.
+func TestPortForwardsHoldAsTheyWereShown(t *testing.T) {
+	t.Parallel()
+	forwards := &fakeForwards{}
+	registry := tools.NewRegistry(tools.PortForwardTools(forwards, "")...)
+	here := domain.Scope{ProjectID: "p1", UserID: "ada", ActionID: "act"}
+	const shown = `"hostname":"web1","id":"f1"`
+	for name, call := range map[string][2]string{
+		"create_port_forward": {`{"agent_id":"a1","port":80,"route_name":"x"}`, `{"agent_id":"a1","hostname":"web1","port":80,"route_name":"x"}`},
+		"update_port_forward": {`{"agent_id":"a1","id":"f1","port":80}`, `{"agent_id":"a1",` + shown + `,"port":80,"was_port":3000,"was_route_name":"app"}`},
+		"delete_port_forward": {`{"agent_id":"a1","id":"f1"}`, `{"agent_id":"a1",` + shown + `,"was_port":3000,"was_route_name":"app"}`},
+	} {
+		pinned := registry.Pin(t.Context(), here, name, json.RawMessage(call[0]))
+		if err := registry.Holds(t.Context(), here, name, pinned); err != nil || string(pinned) != call[1] {
+			t.Errorf("%s: %s, %v", name, pinned, err)
+		}
+		changes := map[string][2]string{"renamed": {`"web1"`, `"web0"`}, "machine gone": {`"a1"`, `"a2"`}}
+		if name != "create_port_forward" {
+			changes["other port"], changes["other name"], changes["gone"] = [2]string{"3000", "3001"}, [2]string{`"app"`, `"api"`}, [2]string{`"f1"`, `"f2"`}
+		}
+		for what, c := range changes {
+			was := json.RawMessage(strings.Replace(call[1], c[0], c[1], 1))
+			if err := registry.Holds(t.Context(), here, name, was); domain.CodeOf(err) != domain.CodeUnprocessable {
+				t.Errorf("%s, %s, holds: %v", name, what, err)
+			}
+			if result, err := registry.Run(t.Context(), here, name, was); err != nil || !result.Error || !strings.Contains(result.Text, "it was approved, and was not run: the ") || len(forwards.calls) > 0 {
+				t.Errorf("%s, %s: %+v, %v, %v", name, what, result, err, forwards.calls)
+			}
+		}
+	}
+}

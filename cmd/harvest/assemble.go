@@ -118,7 +118,7 @@ func (a *assembly) connect(ctx context.Context, on servers) (err error) {
 	}
 	a.engine, err = engine.New(ctx, engine.Config{
 		Temporal: a.temporal, Namespace: a.cfg.Temporal.Namespace,
-		Actions: a.store, Secrets: a.secrets, Commands: a.store,
+		Actions: a.store, Secrets: a.secrets, Calls: a.tools, Commands: a.store,
 		Agents: a.store, Provisions: a.store, Containers: a.engineContainers(), Installs: a.installs(),
 		Turns: a.store, Projects: a.store, Ingests: a.store, Events: a.store, Repositories: a.code, Credentials: a.store,
 		House: a.store, Graphs: a.graphs(), EventsRetention: a.cfg.Data.EventsRetention, AuditRetention: a.cfg.Data.AuditRetention,

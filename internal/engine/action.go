@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -47,6 +49,14 @@ type ActionStore interface {
 	SettleActions(ctx context.Context) error
 }
 
+// Calls knows what the calls of tools are about; tools.Registry does.
+type Calls interface {
+	// Holds is unprocessable where what a call that asked is about is not as it was shown any more.
+	Holds(ctx context.Context, scope domain.Scope, name string, input json.RawMessage) error
+	// Handles finds the handles of secrets in a call, by environment variable.
+	Handles(name string, input json.RawMessage) (map[string]domain.SecretRef, error)
+}
+
 // Action gives an action, or not_found.
 func (e *Engine) Action(ctx context.Context, id string) (domain.Action, error) {
 	return e.Config.Actions.Action(ctx, id)
@@ -73,7 +83,8 @@ func (e *Engine) WaitingActions(ctx context.Context, turnID string) ([]domain.Ac
 //
 // Errors: forbidden where the person may not decide, or the nonce is wrong; conflict where an
 // action is decided already (the text says by whom), has expired, is not what the person saw,
-// or its turn was canceled; unprocessable where it must bring a secret's value and doesn't;
+// is about what has changed meanwhile, would run for somebody who is out, or its turn was
+// canceled; unprocessable where it must bring a secret's value and doesn't;
 // invalid or too_large for a value that is unfit, or that the action doesn't take; not_found.
 func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions []domain.Decision) ([]domain.Action, error) {
 	decisions = slices.Clone(decisions)
@@ -89,6 +100,9 @@ func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions 
 			return nil, err
 		}
 		if err := settings.MayDecide(who, action); err != nil {
+			return nil, err
+		}
+		if err := e.holds(ctx, action, d); err != nil {
 			return nil, err
 		}
 		if decisions[i], err = e.scrubReason(ctx, action.ProjectID, d); err != nil {
@@ -110,6 +124,29 @@ func (e *Engine) DecideActions(ctx context.Context, who domain.Actor, decisions 
 		}
 	}
 	return decided, nil
+}
+
+// holds is a conflict where an action that is approved could not be run as it was shown: the
+// machine, the port forward or the version of a secret that it is about has changed. What was
+// decided already, or is only reported, is left to the store.
+func (e *Engine) holds(ctx context.Context, a domain.Action, d domain.Decision) error {
+	if e.Calls == nil || d.Status != domain.ActionApproved || a.Status != domain.ActionPending {
+		return nil
+	}
+	err := e.Calls.Holds(ctx, domain.Scope{TurnID: a.TurnID, CallID: a.CallID, UserID: a.Requester, ProjectID: a.ProjectID}, a.Name, a.Input)
+	if err == nil && a.ProjectID != "" && e.Secrets != nil {
+		handles, _ := e.Calls.Handles(a.Name, a.Input) // one that is misplaced is refused as it is asked for
+		for _, name := range slices.Sorted(maps.Keys(handles)) {
+			if _, err = e.Secrets.Pin(ctx, a.ProjectID, handles[name]); err != nil {
+				break
+			}
+		}
+	}
+	switch domain.CodeOf(err) {
+	case domain.CodeUnprocessable, domain.CodeConflict, domain.CodeNotFound:
+		return domain.Errorf(domain.CodeConflict, "action %s can't be approved: %s. Nothing is run; reject it", a.ID, domain.PublicMessage(err))
+	}
+	return err
 }
 
 // NotePerformed records that a person did by a route what calls of a tool do that ask: a client

@@ -73,6 +73,7 @@ type Config struct {
 	// Installs gives what keeps agents from being installed in containers; nil: nothing does.
 	Installs   func() error
 	Secrets    Secrets // nil for none
+	Calls      Calls   // what is known of the calls that ask; nil for nothing
 	Queues     workflows.Queues
 	TurnLimits workflows.TurnLimits
 	// Owner is the user in whose name the configuration's repositories are read.
