@@ -98,7 +98,7 @@ func (o options) scan(program string, words []word, globs bool) (rest []word, re
 // times that one: its name stands before what is not known.
 func (w word) named() bool {
 	name, _, assigned := strings.Cut(w.text, "=")
-	return assigned && !w.shaped && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, "*?[/~")
+	return assigned && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, "*?[/~")
 }
 
 // option judges one word of options, and gives how many words behind it are its value.

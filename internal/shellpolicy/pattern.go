@@ -94,9 +94,6 @@ func compile(text string) (p pattern, reason string) {
 		if reason != "" {
 			return p, reason
 		}
-		if i == 0 && len(one) > 1 {
-			return p, "must begin with the whole name of a command"
-		}
 		p.words = append(p.words, one)
 	}
 	return p, ""

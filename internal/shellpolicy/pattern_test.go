@@ -2,6 +2,8 @@ package shellpolicy_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/harvest-engine/harvest/internal/shellpolicy"
@@ -11,6 +13,7 @@ func TestPatterns(t *testing.T) {
 	t.Parallel()
 	list, err := shellpolicy.Compile([]string{
 		"git status", "systemctl restart nginx", "docker restart *", "make -C /srv/app **", "cat /var/log/*.log", "echo 'a b'", "tail -n * /srv/*/log", "printf **",
+		"head /srv/*", "zcat /srv/a*b*.gz",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +66,18 @@ func TestPatterns(t *testing.T) {
 		"git  \t status":                             true,
 		"/usr/bin/git status":                        false,
 		"docker restart web; docker restart ../../x": true,
+		"cat /var/log/syslog.log.gz":                 false,
+		"cat /var/log/syslog.txt":                    false,
+		"cat /var/log/.log":                          true,
+		"cat /var/log":                               false,
+		"head /srv/x":                                true,
+		"head /srv/x/y":                              false,
+		"head /srv/":                                 true,
+		"zcat /srv/a1b2.gz":                          true,
+		"zcat /srv/a1b2b3.gz":                        true,
+		"zcat /srv/ab.gz":                            true,
+		"zcat /srv/ab.gz.old":                        false,
+		"zcat /srv/a1c2.gz":                          false,
 	} {
 		if v := list.Judge(line); v.Passes != passes {
 			t.Errorf("%q: %+v", line, v)
@@ -101,7 +116,24 @@ func TestPatternsThatCantBe(t *testing.T) {
 			t.Errorf("%q: %v", pattern, err)
 		}
 	}
-	if _, err := shellpolicy.Compile(make([]string, shellpolicy.MaxPatterns+1)); err == nil {
-		t.Error("a list without end is taken")
+}
+
+// A list, and each pattern of it, has room for so much, and no more.
+func TestPatternsHaveBounds(t *testing.T) {
+	t.Parallel()
+	fits := "ls " + strings.Repeat("x", shellpolicy.MaxPatternBytes-len("ls "))
+	list := slices.Repeat([]string{"ls"}, shellpolicy.MaxPatterns-1)
+	if _, err := shellpolicy.Compile(append(list, fits)); err != nil {
+		t.Errorf("a list that fits: %v", err)
+	}
+	for index, list := range map[int][]string{
+		shellpolicy.MaxPatterns:     slices.Repeat([]string{"ls"}, shellpolicy.MaxPatterns+1),
+		shellpolicy.MaxPatterns - 1: append(list, fits+"x"),
+	} {
+		_, err := shellpolicy.Compile(list)
+		var fault *shellpolicy.PatternFault
+		if !errors.As(err, &fault) || fault.Index != index {
+			t.Errorf("a list that does not fit: %v, want the fault at %d", err, index)
+		}
 	}
 }

@@ -7,7 +7,8 @@ var containerPrograms = map[string]program{
 	"kubectl": {judge: kubectl},
 	"helm": {subs: map[string]program{
 		"list": lists("-aAqd -n: -o: -f: --all --all-namespaces --namespace: --output:"), "ls": lists("-aAqd -n: -o: --all --all-namespaces --namespace: --output:"),
-		"status": lists("-n: -o: --namespace: --output: --revision:"), "history": lists("-n: -o: --namespace: --output: --max:"), "version": bare("--short"),
+		"status":  lists("-n: --namespace: --revision:"), // as YAML it shows values, and the secrets that it made
+		"history": lists("-n: -o: --namespace: --output: --max:"), "version": bare("--short"),
 	}},
 	"lxc": {subs: map[string]program{
 		"list": lists("-c: -f: --columns: --format: --fast --all-projects --project:"), "ls": lists("-c: -f: --columns: --format: --project:"),

@@ -78,7 +78,7 @@ func root(w word) string {
 	switch at := path.Clean(w.text); {
 	case at == "/", strings.HasPrefix(at, "/") && w.glob && strings.ContainsAny(first(at), "*?["):
 		return "it would open every file of the machine, those of the kernel too"
-	case climbs(w.text), w.glob && mayClimb(w.text):
+	case climbs(w.text): // of a pattern that may, it was asked before
 		return "it can't be told which folders " + w.text + " has, maybe those of the kernel too"
 	}
 	return ""

@@ -95,7 +95,7 @@ func kubectl(words []word) string {
 		if !w.fixed {
 			return "it can't be told what " + w.text + " is"
 		}
-		if strings.Contains(strings.ToLower(w.text), "secret") || strings.HasPrefix(w.text, "-o=go-template-file") || strings.Contains(w.text, "-file") {
+		if strings.Contains(strings.ToLower(w.text), "secret") || strings.Contains(w.text, "-file") || strings.Contains(w.text, "templatefile") {
 			return "it may show secrets, or read a file, when it is given " + w.text
 		}
 	}

@@ -124,8 +124,9 @@ func xxd(words []word) string {
 
 var jqOptions = known("-rncsSCMajeR --raw-output --compact-output --slurp --sort-keys --null-input --arg --tab --indent: --exit-status --raw-input --color-output --monochrome-output --join-output")
 
-// jqShows is what a program of jq shows the environment by, or takes other programs in.
-var jqShows = regexp.MustCompile(`(?:^|[^A-Za-z0-9_."$])env(?:$|[^A-Za-z0-9_])|\$ENV|\$__prog|(?:import|include)\s`)
+// jqShows is what a program of jq shows the environment by, or takes other programs in. Before
+// 1.7 a blank may stand behind the sign of a variable.
+var jqShows = regexp.MustCompile(`(?:^|[^A-Za-z0-9_."$])env(?:$|[^A-Za-z0-9_])|\$\s*(?:ENV|__prog)|(?:import|include)[\s"]|modulemeta`)
 
 // jq judges a call of jq: a program that looks at what it reads, and nothing else.
 func jq(words []word) string {
