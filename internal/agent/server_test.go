@@ -348,6 +348,8 @@ func (s *server) result(id string) agentwire.Result {
 func (s *server) firstResult(id string) agentwire.Result {
 	s.t.Helper()
 	s.result(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	all := s.results()
 	return all[slices.IndexFunc(all, func(r agentwire.Result) bool { return r.RequestID == id })]
 }
