@@ -125,18 +125,20 @@ func showTurn(ctx context.Context, api *client.Client, screen *terminal.Screen, 
 	return nil
 }
 
-// interrupted gives err, or, where the person gave up, stops the turn and says so.
+// interrupted gives err, or, where the person gave up, stops the turn and says what becomes of it.
 func interrupted(ctx context.Context, api *client.Client, turnID string, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	stopTurn(api, turnID)
+	if err := stopTurn(api, turnID); err != nil {
+		return domain.Errorf(domain.CodeCanceled, "stopped waiting; the turn %s was not canceled and goes on: %s", turnID, domain.PublicMessage(err))
+	}
 	return domain.Errorf(domain.CodeCanceled, "stopped; the turn %s was canceled", turnID)
 }
 
-// stopTurn tries to end a turn that nobody waits for any more.
-func stopTurn(api *client.Client, turnID string) {
+// stopTurn ends a turn that nobody waits for any more. One that can't be told ends by itself.
+func stopTurn(api *client.Client, turnID string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	_ = api.Cancel(ctx, turnID) // the turn ends by itself otherwise
+	return api.Cancel(ctx, turnID)
 }

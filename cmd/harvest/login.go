@@ -85,8 +85,28 @@ func (p *program) login(ctx context.Context, address string, o loginOptions) err
 	if err := kept.write(file); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.errs, "logged in to %s as %s; the key is in %s\n", base, me.Name, file)
-	return err
+	fmt.Fprintf(p.errs, "logged in to %s as %s; the key is in %s\n", base, me.Name, file)
+	return p.tellWhatWins(base)
+}
+
+// tellWhatWins says of a login where commands go on to use something else from here: who has just
+// said who they are would not think so.
+func (p *program) tellWhatWins(base string) error {
+	used, token, err := p.find()
+	_, kept, _ := p.keptKey(base)
+	switch {
+	case err != nil || token == kept:
+		return nil
+	case p.fromEnvironment():
+		return p.did("the environment, %s and %s, wins over it: commands go on to use %s", urlVariable, tokenVariable, used)
+	}
+	return p.did("a Harvest runs on the data folder here: commands go on to use that, %s, as its owner; to use the login, set %s=%s", used, urlVariable, base)
+}
+
+// fromEnvironment reports whether the environment names the server that commands use.
+func (p *program) fromEnvironment() bool {
+	base, _ := p.env(urlVariable)
+	return base != ""
 }
 
 // obtainKey takes a key that is given, or makes one.

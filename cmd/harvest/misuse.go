@@ -107,5 +107,10 @@ func (v placed) Set(text string) error {
 func flagsFirst(c *cobra.Command) {
 	c.InitDefaultHelpFlag()
 	c.InheritedFlags() // has them among the command's own
-	c.Flags().VisitAll(func(f *pflag.Flag) { f.Value = placed{f.Value, c} })
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if none := f.DefValue; none == "0s" || none == "[]" {
+			f.DefValue = "" // the help tells that these are none by the type of the value, which is another one now
+		}
+		f.Value = placed{f.Value, c}
+	})
 }

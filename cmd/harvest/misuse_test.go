@@ -65,6 +65,24 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
+// Each flag tells its default once, and none that is nothing.
+func TestDefaultsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	p := &program{in: os.Stdin, out: os.Stdout, errs: os.Stderr, env: os.LookupEnv}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for line := range strings.Lines(c.UsageString()) {
+			if strings.Count(line, "(default") > 1 || strings.Contains(line, "(default [])") || strings.Contains(line, "(default 0s)") {
+				t.Errorf("the help of %s: %s", c.CommandPath(), line)
+			}
+		}
+		for _, under := range c.Commands() {
+			walk(under)
+		}
+	}
+	walk(p.command())
+}
+
 // Examples of the help can be typed as they stand.
 func TestExamplesAreCommands(t *testing.T) {
 	t.Parallel()

@@ -110,14 +110,15 @@ Try it:  harvest demo`,
 	flags.StringVar(&p.dataDir, "data-dir", "", "folder of all data (default .harvest)")
 	flags.BoolVar(&p.plain, "plain", false, "no colours and no moving lines, also on a terminal")
 	p.group(root, "use", "Ask, and follow what becomes of it:",
-		p.demoCommand(), p.askCommand(), p.watchCommand(), p.conversationsCommand(), p.actionsCommand(), p.loginCommand(), p.logoutCommand(), p.uiCommand())
+		p.demoCommand(), p.askCommand(), p.watchCommand(), p.conversationsCommand(), p.actionsCommand(),
+		p.loginCommand(), p.logoutCommand(), p.whoamiCommand(), p.apiKeysCommand(), p.uiCommand())
 	p.group(root, "team", "Share projects, and say who may do what:",
 		p.projectsCommand(), p.artifactsCommand(), p.skillsCommand(), p.memoriesCommand(), p.secretsCommand(), p.usersCommand(), p.groupsCommand(), p.auditCommand())
 	run := p.runCommand()
 	p.group(root, "machines", "Work on machines:", p.agentsCommand(), run)
 	flagsFirst(run)
 	p.group(root, "run", "Run Harvest:",
-		p.upCommand(), p.ingestCommand(), p.doctorCommand(), p.serveCommand(), p.workerCommand(), p.migrateCommand())
+		p.upCommand(), p.ingestCommand(), p.repositoriesCommand(), p.doctorCommand(), p.serveCommand(), p.workerCommand(), p.migrateCommand())
 	root.AddCommand(p.versionCommand(), p.readPDF())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

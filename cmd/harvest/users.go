@@ -18,9 +18,10 @@ func (p *program) usersCommand() *cobra.Command {
 		Example: `  harvest users list
   harvest users role ada@example.com admin
   harvest users groups ada@example.com everyone platform
+  harvest users password ada@example.com
   harvest users disable ada@example.com`,
 	}
-	c.AddCommand(p.listUsersCommand(), p.roleCommand(), p.memberCommand(),
+	c.AddCommand(p.listUsersCommand(), p.roleCommand(), p.memberCommand(), p.passwordCommand(),
 		p.disableCommand("disable", "Shut somebody out, at once and everywhere; what they made stays", true), p.disableCommand("enable", "Let somebody in again", false))
 	return c
 }

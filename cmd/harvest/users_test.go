@@ -125,4 +125,9 @@ func TestATeamSetsItselfUpByCommands(t *testing.T) {
 	ada.run(exitFailed, "", "users", "role", "ada@example.com", "regular")
 	ada.run(exitOK, "", "users", "enable", "grace@example.com")
 	grace.run(exitOK, "", "users", "list")
+	ada.says(exitOK, "a third sentence\n", []string{"grace@example.com has a new password"}, "users", "password", "grace@example.com")
+	grace.run(exitFailed, "a better sentence\n", "login", r.base, "--email", "grace@example.com")
+	grace.says(exitFailed, "a better sentence\na fourth sentence\n", []string{"password"}, "users", "password")
+	grace.says(exitOK, "a third sentence\na fourth sentence\n", []string{"your password is changed"}, "users", "password")
+	grace.run(exitOK, "a fourth sentence\n", "login", r.base, "--email", "grace@example.com")
 }

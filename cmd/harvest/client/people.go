@@ -25,6 +25,11 @@ func (c *Client) SetDisabled(ctx context.Context, userID string, disabled bool) 
 	return c.change(ctx, http.MethodPut, "/admin/users/"+segment(userID)+"/disabled", map[string]any{"disabled": disabled})
 }
 
+// ResetPassword gives a person another password.
+func (c *Client) ResetPassword(ctx context.Context, userID, password string) error {
+	return c.change(ctx, http.MethodPut, "/admin/users/"+segment(userID)+"/password", map[string]string{"password": password})
+}
+
 // SetGroups says of which groups a person is a member.
 func (c *Client) SetGroups(ctx context.Context, userID string, groupIDs []string) error {
 	return c.change(ctx, http.MethodPut, "/admin/users/"+segment(userID)+"/groups", map[string]any{"group_ids": groupIDs})

@@ -26,6 +26,7 @@ type Source struct {
 type Repository struct {
 	Name     string                 `json:"name"`
 	URL      string                 `json:"url"`
+	Tags     []string               `json:"versions"`
 	Versions []domain.VersionDetail `json:"version_details"`
 }
 
@@ -41,6 +42,11 @@ func (c *Client) AddRepository(ctx context.Context, s Source) (domain.Ingest, er
 	var run domain.Ingest
 	err := c.fetch(ctx, call{method: http.MethodPost, path: "/repositories", body: s}, &run)
 	return run, err
+}
+
+// DeleteRepository removes a repository, with all that was read of it.
+func (c *Client) DeleteRepository(ctx context.Context, name string) error {
+	return c.change(ctx, http.MethodDelete, "/repositories/"+segment(name), nil)
 }
 
 // Ingest reads a run.

@@ -74,11 +74,26 @@ func (c *Client) keyBySession(ctx context.Context, begin call, n NewKey) (MadeKe
 	return key, err
 }
 
+// Keys lists the API keys of who the client acts as.
+func (c *Client) Keys(ctx context.Context) ([]domain.APIKey, error) {
+	var list []domain.APIKey
+	err := c.fetch(ctx, call{method: http.MethodGet, path: "/auth/keys"}, &list)
+	return list, err
+}
+
+// CreateKey makes a key that acts as who the client acts as.
+func (c *Client) CreateKey(ctx context.Context, n NewKey) (MadeKey, error) {
+	var key MadeKey
+	err := c.once(ctx, call{method: http.MethodPost, path: "/auth/keys", body: n}, &key)
+	return key, err
+}
+
 // DeleteKey ends an API key of who the client acts as.
 func (c *Client) DeleteKey(ctx context.Context, id string) error {
-	response, err := c.do(ctx, call{method: http.MethodDelete, path: "/auth/keys/" + segment(id)})
-	if err != nil {
-		return err
-	}
-	return response.Body.Close()
+	return c.change(ctx, http.MethodDelete, "/auth/keys/"+segment(id), nil)
+}
+
+// ChangePassword changes the password of who the client acts as.
+func (c *Client) ChangePassword(ctx context.Context, current, password string) error {
+	return c.change(ctx, http.MethodPut, "/auth/password", map[string]string{"current": current, "password": password})
 }
