@@ -2,13 +2,9 @@ package lxd
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -19,17 +15,6 @@ const (
 	keyInstallation = "user.harvest.installation"
 	keyProject      = "user.harvest.project"
 	keyProvision    = "user.harvest.provision"
-)
-
-const (
-	networkPrefix  = "hv"
-	networkHash    = 12 // characters; with the prefix fewer than the 15 that a kernel allows
-	runningLook    = 500 * time.Millisecond
-	networkCreated = "Created"
-
-	networkDescription = "Agents of a project of Harvest"
-	removeTries        = 10 // of a container that others change at the same time
-	stopTimeout        = 30 // seconds for a container to end by itself
 )
 
 // Image says what containers are made of.
@@ -49,8 +34,9 @@ func DefaultNetwork() map[string]string {
 // Containers does on the configured server what agents in containers need. What it makes
 // bears the id of this installation, and it touches nothing else. All of it may be repeated.
 type Containers struct {
-	door  *Door
-	image Image
+	door     *Door
+	image    Image
+	patience time.Duration // for a container that runs to get an address
 }
 
 // NewContainers works on the server behind a door.
@@ -58,7 +44,7 @@ func NewContainers(door *Door, image Image) *Containers {
 	if len(image.Network) == 0 {
 		image.Network = DefaultNetwork()
 	}
-	return &Containers{door, image}
+	return &Containers{door, image, addressPatience}
 }
 
 // Ready gives what keeps containers from being made; nil for nothing.
@@ -73,73 +59,6 @@ func (c *Containers) Reach(ctx context.Context) error { return c.door.Reach(ctx)
 
 // Join joins the server by a fresh trust token; see Door.Join.
 func (c *Containers) Join(ctx context.Context, token string) error { return c.door.Join(ctx, token) }
-
-// NetworkName names the network of a project.
-func NetworkName(projectID string) string {
-	sum := sha256.Sum256([]byte(projectID))
-	return networkPrefix + hex.EncodeToString(sum[:])[:networkHash]
-}
-
-// EnsureNetwork makes the network of a project where it is missing.
-func (c *Containers) EnsureNetwork(ctx context.Context, projectID string) error {
-	server, err := c.door.Server()
-	if err != nil {
-		return err
-	}
-	name := NetworkName(projectID)
-	found, err := server.GetNetwork(ctx, name)
-	if domain.CodeOf(err) == domain.CodeNotFound || err == nil && found.Status != "" && found.Status != networkCreated {
-		made := c.makeNetwork(ctx, server, name, projectID)
-		if made == nil {
-			return nil
-		}
-		if found, err = server.GetNetwork(ctx, name); err != nil { // else another one was faster
-			return made
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if found.Config[keyProject] != projectID || found.Config[keyInstallation] != c.door.Installation() {
-		return domain.Errorf(domain.CodeUpstream, "LXD has a network %s that this Harvest did not make; rename or remove it", name)
-	}
-	return nil
-}
-
-func (c *Containers) makeNetwork(ctx context.Context, server InstanceServer, name, projectID string) error {
-	all, err := server.GetNetworks(ctx)
-	if err != nil {
-		return err
-	}
-	if err := announce(ctx, server, name); err != nil {
-		return err
-	}
-	config := maps.Clone(c.image.Network)
-	if wanted, ok := config[keyIPv4]; ok {
-		config[keyIPv4] = freeAddress(wanted, all)
-	}
-	config[keyInstallation], config[keyProject] = c.door.Installation(), projectID
-	return server.CreateNetwork(ctx, Network{Name: name, Type: "bridge", Description: networkDescription, Config: config})
-}
-
-// announce tells each member of a cluster of a network to come, without which a cluster makes none.
-func announce(ctx context.Context, server InstanceServer, name string) error {
-	who, err := server.GetServer(ctx)
-	if err != nil || !who.Environment.Clustered {
-		return err
-	}
-	members, err := server.GetClusterMemberNames(ctx)
-	if err != nil {
-		return err
-	}
-	for _, member := range members {
-		err := server.UseTarget(member).CreateNetwork(ctx, Network{Name: name, Type: "bridge", Description: networkDescription})
-		if err != nil && !strings.Contains(err.Error(), "already defined on") { // by an attempt before
-			return err
-		}
-	}
-	return nil
-}
 
 // Create makes a container. One of that name that an earlier attempt began is removed first: it
 // was never started, and may be half of one. It tells how far the image has come.
@@ -221,62 +140,6 @@ func (c *Containers) find(ctx context.Context, server InstanceServer, name strin
 	return found, err
 }
 
-// Start starts a container; one that runs is left alone.
-func (c *Containers) Start(ctx context.Context, name string) error {
-	return c.Change(ctx, name, domain.ContainerStart)
-}
-
-// Change starts, stops or restarts a container. One that does not end by itself is killed.
-func (c *Containers) Change(ctx context.Context, name string, action domain.ContainerAction) error {
-	server, err := c.door.Server()
-	if err != nil {
-		return err
-	}
-	found, err := c.find(ctx, server, name)
-	if err != nil {
-		return err
-	}
-	running := found.Status == StatusRunning
-	switch {
-	case action == domain.ContainerStart && running, action == domain.ContainerStop && found.Status == StatusStopped:
-		return nil
-	case action == domain.ContainerRestart && !running:
-		action = domain.ContainerStart
-	}
-	err = change(ctx, server, name, StateChange{Action: string(action), Timeout: stopTimeout})
-	if err != nil && action != domain.ContainerStart && domain.CodeOf(err) == domain.CodeUpstream {
-		err = change(ctx, server, name, StateChange{Action: string(action), Timeout: stopTimeout, Force: true})
-	}
-	return err
-}
-
-func change(ctx context.Context, server InstanceServer, name string, to StateChange) error {
-	op, err := server.UpdateInstanceState(ctx, name, to)
-	if err != nil {
-		return err
-	}
-	_, err = op.Wait(ctx)
-	return err
-}
-
-// AwaitRunning waits until a container runs.
-func (c *Containers) AwaitRunning(ctx context.Context, name string) error {
-	server, err := c.door.Server()
-	if err != nil {
-		return err
-	}
-	for {
-		found, err := c.find(ctx, server, name)
-		if err != nil || found.Status == StatusRunning {
-			return err
-		}
-		pause(ctx, runningLook)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
-}
-
 // List gives the containers that this installation made.
 func (c *Containers) List(ctx context.Context) ([]domain.Container, error) {
 	server, err := c.door.Server()
@@ -294,42 +157,4 @@ func (c *Containers) List(ctx context.Context) ([]domain.Container, error) {
 		}
 	}
 	return ours, nil
-}
-
-// Networks gives the networks that this installation made.
-func (c *Containers) Networks(ctx context.Context) ([]domain.ContainerNetwork, error) {
-	server, err := c.door.Server()
-	if err != nil {
-		return nil, err
-	}
-	all, err := server.GetNetworks(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var ours []domain.ContainerNetwork
-	for _, n := range all {
-		if n.Config[keyInstallation] == c.door.Installation() {
-			ours = append(ours, domain.ContainerNetwork{Name: n.Name, ProjectID: n.Config[keyProject], InUse: len(n.UsedBy) > 0})
-		}
-	}
-	return ours, nil
-}
-
-// RemoveNetwork removes a network that this installation made; LXD refuses while it is used.
-func (c *Containers) RemoveNetwork(ctx context.Context, name string) error {
-	server, err := c.door.Server()
-	if err != nil {
-		return err
-	}
-	found, err := server.GetNetwork(ctx, name)
-	if err == nil && found.Config[keyInstallation] != c.door.Installation() {
-		return domain.Errorf(domain.CodeUpstream, "LXD has a network %s that this Harvest did not make; it is left alone", name)
-	}
-	if err == nil {
-		err = server.DeleteNetwork(ctx, name)
-	}
-	if domain.CodeOf(err) == domain.CodeNotFound || statusOf(err) == http.StatusNotFound {
-		return nil
-	}
-	return err
 }

@@ -141,6 +141,34 @@ func TestABusyContainerIsRemoved(t *testing.T) {
 	}
 }
 
+// A container that runs is waited for until it has an address, and not for ever.
+func TestAnAddressIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	fake := lxdtest.New(t)
+	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
+	eventually(t, "joined", door.Open)
+	c := lxd.NewContainers(door, lxd.Image{Alias: "tiny"})
+	fake.Put(lxdtest.Container{Name: "web", Status: "Running", Config: map[string]string{"user.harvest.installation": door.Installation()}})
+	fake.Set(lxdtest.State, lxdtest.Fault{Mute: true})
+	over := make(chan error, 1)
+	go func() { over <- c.AwaitRunning(context.Background(), "web") }()
+	fake.Await(t, lxdtest.State, 3)
+	select {
+	case err := <-over:
+		t.Errorf("without an address it is over: %v", err)
+	default:
+	}
+	fake.Clear(lxdtest.State)
+	if err := <-over; err != nil {
+		t.Errorf("with an address: %v", err)
+	}
+	fake.Set(lxdtest.State, lxdtest.Fault{Mute: true})
+	c.SetPatience(time.Second)
+	if err := c.AwaitRunning(t.Context(), "web"); err != nil {
+		t.Errorf("one that gets no address: %v", err)
+	}
+}
+
 // A container that is protected from being deleted is not even stopped.
 func TestAProtectedContainerGoesOn(t *testing.T) {
 	t.Parallel()

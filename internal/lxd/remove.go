@@ -9,6 +9,9 @@ import (
 	"github.com/harvest-engine/harvest/internal/domain"
 )
 
+// removeTries is how often a container is removed that others change at the same time.
+const removeTries = 10
+
 // Remove removes a container with all that is in it, whether it runs or not. One that is gone
 // is no error. Where somebody else changes it at the same moment it is tried again.
 func (c *Containers) Remove(ctx context.Context, name string) error {

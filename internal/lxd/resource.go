@@ -52,16 +52,9 @@ func (c *Client) GetImageAlias(ctx context.Context, name string) (ImageAlias, er
 	return get[ImageAlias](ctx, c, "find its image "+name, nil, "images", "aliases", name)
 }
 
-// GetClusterMemberNames implements InstanceServer.
-func (c *Client) GetClusterMemberNames(ctx context.Context) (names []string, err error) {
-	type member struct {
-		Name string `json:"server_name"`
-	}
-	all, err := get[[]member](ctx, c, "list the members of its cluster", whole, "cluster", "members")
-	for _, m := range all {
-		names = append(names, m.Name)
-	}
-	return names, err
+// GetClusterMembers implements InstanceServer.
+func (c *Client) GetClusterMembers(ctx context.Context) ([]ClusterMember, error) {
+	return get[[]ClusterMember](ctx, c, "list the members of its cluster", whole, "cluster", "members")
 }
 
 // UseTarget implements InstanceServer.
@@ -101,6 +94,11 @@ func (c *Client) GetInstances(ctx context.Context) ([]Instance, error) {
 // GetInstance implements InstanceServer.
 func (c *Client) GetInstance(ctx context.Context, name string) (Instance, error) {
 	return get[Instance](ctx, c, "find the container "+name, nil, "instances", name)
+}
+
+// GetInstanceState implements InstanceServer.
+func (c *Client) GetInstanceState(ctx context.Context, name string) (InstanceState, error) {
+	return get[InstanceState](ctx, c, "look at the container "+name, nil, "instances", name, "state")
 }
 
 // CreateInstance implements InstanceServer.

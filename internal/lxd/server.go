@@ -25,8 +25,8 @@ type InstanceServer interface {
 	// GetImageAlias gives what an alias of a local image stands for.
 	GetImageAlias(ctx context.Context, name string) (ImageAlias, error)
 
-	// GetClusterMemberNames lists the members of the cluster.
-	GetClusterMemberNames(ctx context.Context) ([]string, error)
+	// GetClusterMembers lists the members of the cluster.
+	GetClusterMembers(ctx context.Context) ([]ClusterMember, error)
 	// UseTarget gives a server whose calls are meant for one member of the cluster.
 	UseTarget(member string) InstanceServer
 	// GetNetworks lists the networks.
@@ -42,6 +42,8 @@ type InstanceServer interface {
 	GetInstances(ctx context.Context) ([]Instance, error)
 	// GetInstance gives one.
 	GetInstance(ctx context.Context, name string) (Instance, error)
+	// GetInstanceState says how a running one fares.
+	GetInstanceState(ctx context.Context, name string) (InstanceState, error)
 	// CreateInstance begins to make one.
 	CreateInstance(ctx context.Context, n NewInstance) (Operation, error)
 	// UpdateInstanceState begins to start, stop or restart one.
@@ -97,6 +99,16 @@ type ImageAlias struct {
 	Target string `json:"target"` // fingerprint
 }
 
+// ClusterMember is a member of a cluster.
+type ClusterMember struct {
+	Name    string `json:"server_name"`
+	Status  string `json:"status"`  // Online, Offline or Evacuated
+	Message string `json:"message"` // about it, such as how long nothing was heard of one that is offline
+}
+
+// MemberOffline is the status of a member that does not answer the others.
+const MemberOffline = "Offline"
+
 // Network is a network of LXD.
 type Network struct {
 	Name        string            `json:"name"`
@@ -115,6 +127,23 @@ type Instance struct {
 	Config    map[string]string `json:"config"`
 	Expanded  map[string]string `json:"expanded_config"` // with what its profiles say
 	CreatedAt time.Time         `json:"created_at"`
+}
+
+// InstanceState is how a running instance fares.
+type InstanceState struct {
+	Network map[string]InstanceDevice `json:"network"` // by the device's name
+}
+
+// InstanceDevice is a network device in an instance.
+type InstanceDevice struct {
+	Addresses []InstanceAddress `json:"addresses"`
+}
+
+// InstanceAddress is an address of a network device.
+type InstanceAddress struct {
+	Family  string `json:"family"` // inet or inet6
+	Address string `json:"address"`
+	Scope   string `json:"scope"` // local, link or global
 }
 
 // The statuses of an instance that are asked about.

@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,11 +26,12 @@ type Container struct {
 	since  time.Time // it is
 	doing  string    // what goes on in it; "" for nothing that is known
 	done   map[string]bool
+	tenths map[string]int // that a plain screen has told, by what they are tenths of
 }
 
 // NewContainer begins to show it.
 func NewContainer(screen *Screen, name string) *Container {
-	c := &Container{screen: screen, name: name, begun: time.Now(), since: time.Now(), done: map[string]bool{}}
+	c := &Container{screen: screen, name: name, begun: time.Now(), since: time.Now(), done: map[string]bool{}, tenths: map[string]int{}}
 	screen.Status(c.status)
 	return c
 }
@@ -122,9 +125,27 @@ func (c *Container) note(phase, message string, waiting bool) {
 		c.screen.Line("%s %s", c.screen.Style(Yellow, c.screen.mark("…", "~")), message+"; it is tried again")
 	case phase == string(domain.PhaseRemoving):
 		c.screen.Line("%s %s", c.screen.Style(Yellow, c.screen.mark("…", "~")), message)
-	default:
+	case c.screen.fancy:
 		c.screen.mu.Lock()
 		c.doing = message
 		c.screen.mu.Unlock()
+	default:
+		c.far(message)
+	}
+}
+
+var percentage = regexp.MustCompile(`\b(\d{1,3})%`)
+
+// far tells a plain screen how far something is, with each further tenth of it.
+func (c *Container) far(message string) {
+	at := percentage.FindStringSubmatchIndex(message)
+	if at == nil {
+		return
+	}
+	of := message[:at[0]]
+	percent, _ := strconv.Atoi(message[at[2]:at[3]]) // three digits at most
+	if told, begun := c.tenths[of]; !begun || percent/10 > told {
+		c.tenths[of] = percent / 10
+		c.screen.Line("  %s", message)
 	}
 }

@@ -37,11 +37,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case path[0] == "operations":
 		s.serveOperation(w, r, path)
 	case path[0] == "cluster":
-		list := []map[string]string{}
-		for _, name := range s.Members {
-			list = append(list, map[string]string{"server_name": name})
-		}
-		answer(w, list)
+		answer(w, s.members())
 	case path[0] == "networks":
 		s.serveNetwork(w, r, name)
 	case path[0] == "instances":
@@ -62,6 +58,20 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		refuse(w, http.StatusNotFound, "not found")
 	}
+}
+
+func (s *Server) members() []map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []map[string]string{}
+	for _, name := range s.Members {
+		m := map[string]string{"server_name": name, "status": "Online", "message": "Fully operational"}
+		if name == s.offline {
+			m["status"], m["message"] = "Offline", "No heartbeat for 30s"
+		}
+		list = append(list, m)
+	}
+	return list
 }
 
 func (s *Server) hasProject(name string) bool {
@@ -132,6 +142,8 @@ func (s *Server) createNetwork(w http.ResponseWriter, r *http.Request) {
 		s.networks[n.Name] = there
 	}
 	switch {
+	case target != "" && target == s.offline:
+		refuse(w, http.StatusInternalServerError, "Unable to connect to the member")
 	case target != "" && slices.Contains(there.pending, target):
 		refuse(w, http.StatusBadRequest, "The network is already defined on member \""+target+"\"")
 	case target != "" && len(n.Config) > 0:
@@ -143,10 +155,29 @@ func (s *Server) createNetwork(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "The network already exists")
 	case len(s.Members) > 0 && (there == nil || len(there.pending) < len(s.Members)):
 		refuse(w, http.StatusBadRequest, "Network not pending on any node (use --target <node> first)")
+	case there != nil && len(there.Config) > 0 && len(n.Config) > 0:
+		refuse(w, http.StatusBadRequest, "Network already partially created. Please do not specify any global config when re-running create")
 	default:
-		s.networks[n.Name] = n
-		answer(w, nil)
+		s.finishNetwork(w, n, there)
 	}
+}
+
+// finishNetwork makes a network on all members. Where one is away it stays half made, with the
+// options that it was given.
+func (s *Server) finishNetwork(w http.ResponseWriter, n, there *network) {
+	if there != nil {
+		n.pending = there.pending
+		if len(there.Config) > 0 {
+			n.Config = there.Config
+		}
+	}
+	s.networks[n.Name] = n
+	if s.offline != "" {
+		n.Status = "Errored"
+		refuse(w, http.StatusInternalServerError, "peer node "+s.offline+" is down")
+		return
+	}
+	answer(w, nil)
 }
 
 func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request, path []string) {
@@ -159,6 +190,8 @@ func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request, path []st
 		s.operate(w, r, Delete, path[1], func() { delete(s.containers, path[1]) })
 	case len(path) == 2:
 		s.lookAt(w, r, path[1])
+	case path[2] == "state" && r.Method == http.MethodGet:
+		s.stateOf(w, r, path[1])
 	case path[2] == "state":
 		var change struct{ Action string }
 		s.decode(r, &change)
@@ -193,6 +226,26 @@ func (s *Server) lookAt(w http.ResponseWriter, r *http.Request, name string) {
 		shown.Status = f.Lies
 	}
 	answer(w, shown)
+}
+
+// stateOf shows the addresses of a container.
+func (s *Server) stateOf(w http.ResponseWriter, r *http.Request, name string) {
+	f, on := s.reach(w, r, State)
+	if !on {
+		return
+	}
+	addresses := []map[string]string{{"family": "inet6", "address": "fe80::1", "scope": "link"}}
+	s.mu.Lock()
+	c := s.containers[name]
+	if c != nil && c.Status == "Running" && !f.Mute {
+		addresses = append(addresses, map[string]string{"family": "inet", "address": "10.8.0.7", "scope": "global"})
+	}
+	s.mu.Unlock()
+	if c == nil {
+		refuse(w, http.StatusNotFound, "Instance not found")
+		return
+	}
+	answer(w, map[string]any{"network": map[string]any{"eth0": map[string]any{"addresses": addresses}}})
 }
 
 // createInstance makes a container. It is listed from the beginning on, and is gone again where

@@ -28,7 +28,8 @@ const (
 	Network Step = "network" // to make one
 	Create  Step = "create"
 	Start   Step = "start"
-	Look    Step = "look" // at one container
+	Look    Step = "look"  // at one container
+	State   Step = "state" // of one that runs
 	Exec    Step = "exec"
 	Stop    Step = "stop"
 	Delete  Step = "delete"
@@ -43,6 +44,7 @@ type Fault struct {
 	Blocks bool   // the request is not answered before the fault is cleared; then it is done
 	Drops  bool   // the connection is cut
 	Lies   string // the status that a look at a container shows
+	Mute   bool   // a container that runs has no address
 }
 
 // Container is a container that the server keeps.
@@ -76,6 +78,7 @@ type Server struct {
 	containers map[string]*Container
 	networks   map[string]*network
 	projects   map[string]bool
+	offline    string // the member that the others don't reach; "": none
 	operations map[string]*operation
 	faults     map[Step]Fault
 	asked      map[Step]int
@@ -248,6 +251,13 @@ func (s *Server) trusts(r *http.Request) (fingerprint string, trusted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return fingerprint, s.trusted[fingerprint]
+}
+
+// Leave has a member of the cluster go; "" brings back the one that went.
+func (s *Server) Leave(member string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offline = member
 }
 
 // PutNetwork makes a network without further ado.
