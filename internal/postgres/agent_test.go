@@ -145,9 +145,7 @@ func TestManyJoinAtOnce(t *testing.T) {
 func TestATokenBelongsToItsMachine(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	connect := func(agentID, machine string) error {
 		return h.store.ConnectAgent(ctx, domain.AgentConnection{ID: domain.NewID(), AgentID: agentID, ProcessID: "p", AgentHello: hello(machine)})
 	}
@@ -183,9 +181,7 @@ func TestATokenBelongsToItsMachine(t *testing.T) {
 func TestAMachineTakesThePlaceOfAnother(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	connect := func(machine string) (string, error) {
 		id := domain.NewID()
 		return id, h.store.ConnectAgent(ctx, domain.AgentConnection{ID: id, AgentID: m.ID, ProcessID: "p", AgentHello: hello(machine)})
@@ -233,9 +229,7 @@ func TestAMachineTakesThePlaceOfAnother(t *testing.T) {
 func TestOnline(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	online := func(want bool, when string) domain.Agent {
 		t.Helper()
 		a, err := h.store.Agent(ctx, project.ID, m.ID)
@@ -304,9 +298,7 @@ func TestOnline(t *testing.T) {
 func TestComeBackWhileLeaving(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	for range 200 {
 		leaving := m.connect("")
 		var group errgroup.Group

@@ -71,9 +71,7 @@ func TestWhatBeginsWaitsForWhoClosesTheProject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			_, project, _ := shared(t, h.store)
-			m := h.join(project, "m1", whole...)
+			h, project, m := newMachine(t)
 			err := h.behind(blocked{sql: `update projects set deleting_at = now() where id = $1`, id: project.ID, do: func() error { return begin(m) }})
 			wantCode(t, name, err, domain.CodeNotFound)
 			err = h.store.AddInstallToken(ctx, domain.InstallToken{ID: "x", ProjectID: project.ID, Hash: []byte("x"), ExpiresAt: time.Now().Add(time.Hour)})
@@ -85,9 +83,7 @@ func TestWhatBeginsWaitsForWhoClosesTheProject(t *testing.T) {
 // A command is not made for an agent that is about to be removed.
 func TestACommandWaitsForWhoRemovesItsAgent(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	err := h.behind(blocked{sql: `delete from agents where id = $1`, id: m.ID, do: func() error {
 		_, err := h.store.CreateCommand(context.Background(), domain.CommandOrder{ID: "c", ProjectID: project.ID, AgentID: m.ID, Command: "x", Timeout: time.Minute, Wait: time.Minute})
 		return err
@@ -98,9 +94,7 @@ func TestACommandWaitsForWhoRemovesItsAgent(t *testing.T) {
 // A command that is delivered while it is being canceled is one that may run: its agent is asked.
 func TestACancelBehindADelivery(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	c := m.order()
 	delivery := `update commands set status = 'delivered', machine = 'm1', durable = true, delivered_at = now(), result_by = now() + interval '1 hour' where id = $1`
 	err := h.behind(blocked{sql: delivery, id: c.ID, do: func() error {
@@ -115,9 +109,7 @@ func TestACancelBehindADelivery(t *testing.T) {
 // One that ends while its agent is being asked to cancel it has ended.
 func TestACancelBehindAResult(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	c := m.sent()
 	err := h.behind(blocked{sql: `update commands set status = 'done', exit_code = 0, ended_at = now() where id = $1`, id: c.ID, do: func() error {
 		_, err := h.store.CancelCommand(context.Background(), project.ID, c.ID, "Ada")
@@ -133,9 +125,7 @@ func TestACancelBehindAResult(t *testing.T) {
 func TestTwoLateResultsAtOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	c := m.sent()
 	m.late(c.ID)
 	if _, err := h.store.LapseCommand(ctx, c.ID); err != nil {
@@ -162,9 +152,7 @@ func TestTwoLateResultsAtOnce(t *testing.T) {
 func TestStepsLockTheLogFirst(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	for name, step := range map[string]func(id string) error{
 		"started": func(id string) error { return h.store.CommandStarted(ctx, m.ID, id) },
 		"output": func(id string) error {

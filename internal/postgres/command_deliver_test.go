@@ -12,9 +12,7 @@ import (
 // taken at once.
 func TestTheOldestIsDeliveredFirst(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	var want []string
 	for range 5 {
 		want = append(want, m.order().ID)
@@ -36,9 +34,7 @@ func TestTheOldestIsDeliveredFirst(t *testing.T) {
 // Each delivery puts off until when the result is waited for.
 func TestADeliveryAgainPutsOffTheEnd(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	c := m.sent()
 	h.exec(`update commands set result_by = now() + interval '1 minute' where id = $1`, c.ID)
 	m.connect("")
@@ -64,9 +60,7 @@ func TestNothingIsDeliveredAgainWithoutAMachine(t *testing.T) {
 // What a command has written is counted by posts that may overtake each other.
 func TestCountsOfOutputNeverShrink(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	c := m.sent()
 	for i, written := range []int64{100, 50, 20} {
 		var chunks []domain.CommandChunk

@@ -29,9 +29,7 @@ func (m machine) pending() domain.Command {
 // What can't be run any more is not approved either.
 func TestDecisionsAboutWhatCanNotRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	canceled, renamed := m.propose(domain.NewID(), time.Hour), m.propose(domain.NewID(), time.Hour)
 	if _, err := h.store.CancelCommand(t.Context(), project.ID, canceled.ID, "Ada"); err != nil {
 		t.Fatal(err)
@@ -55,9 +53,7 @@ func TestDecisionsAboutWhatCanNotRun(t *testing.T) {
 // An approval is of a machine by the name that it was shown with.
 func TestAnApprovalOfARenamedMachine(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, _, m := newMachine(t)
 	c := m.pending()
 	m.hello.Hostname = "db"
 	m.connect("")

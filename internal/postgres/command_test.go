@@ -14,9 +14,7 @@ import (
 func TestACommandFromOrderToResult(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	_, project, _ := shared(t, h.store)
-	m := h.join(project, "m1", whole...)
+	h, project, m := newMachine(t)
 	order := domain.CommandOrder{
 		ID: "c1", ProjectID: project.ID, AgentID: m.ID, Command: "make", Description: "build", Env: map[string]string{"A": "1"},
 		UserID: "ada", TurnID: "t", CallID: "c", Timeout: time.Minute, Wait: 2 * time.Minute,
