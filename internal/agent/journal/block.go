@@ -55,12 +55,12 @@ func open(block []byte, v any) error {
 	return json.Unmarshal(text, v)
 }
 
-func writeBlock(f *os.File, n int, v any) error {
+func (r *Record) writeBlock(n int, v any) error {
 	block, err := seal(v)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt(block, int64(n)*blockSize)
+	_, err = r.disk.WriteAt(r.file, block, int64(n)*blockSize)
 	return err
 }
 

@@ -25,6 +25,7 @@ var Streams = [2]agentwire.Stream{agentwire.Stdout, agentwire.Stderr}
 // headWriter writes frames. What a full disk refuses waits in memory, which the limit of
 // each stream bounds.
 type headWriter struct {
+	disk    disk
 	path    string
 	file    *os.File
 	written int64    // bytes of the file
@@ -58,14 +59,14 @@ func (h *headWriter) flush() error {
 		return nil
 	}
 	if h.file == nil {
-		file, err := os.OpenFile(h.path+endHead, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		file, err := h.disk.Create(h.path+endHead, os.O_TRUNC|os.O_WRONLY)
 		if err != nil {
 			return err
 		}
 		h.file = file
 	}
 	h.open = -1 // its beginning is on the disk, with its length
-	n, err := h.file.WriteAt(h.pending, h.written)
+	n, err := h.disk.WriteAt(h.file, h.pending, h.written)
 	h.written += int64(n)
 	if err != nil {
 		h.pending = append(h.pending[:0], h.pending[n:]...)

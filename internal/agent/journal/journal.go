@@ -34,6 +34,7 @@ var ErrInUse = errors.New("another harvest-agent runs with this state folder")
 
 // Journal is the folder, locked for this process.
 type Journal struct {
+	disk     disk
 	commands string
 	boot     string
 	lock     *os.File
@@ -42,9 +43,11 @@ type Journal struct {
 
 // Open opens the journal in the state folder, which is made where it is missing. Boot names
 // the current run of the machine.
-func Open(folder, boot string) (*Journal, error) {
-	j := &Journal{commands: filepath.Join(folder, "commands"), boot: boot}
-	if err := os.MkdirAll(j.commands, 0o700); err != nil {
+func Open(folder, boot string) (*Journal, error) { return openOn(system{}, folder, boot) }
+
+func openOn(d disk, folder, boot string) (*Journal, error) {
+	j := &Journal{disk: d, commands: filepath.Join(folder, "commands"), boot: boot}
+	if err := errors.Join(lasting(d, folder), lasting(d, j.commands)); err != nil {
 		return nil, fmt.Errorf("make the state folder: %w", err)
 	}
 	lock, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
@@ -90,24 +93,24 @@ func (j *Journal) Boot() string { return j.boot }
 func (j *Journal) Begin(order Order) (*Record, error) {
 	order.Boot = j.boot
 	path := filepath.Join(j.commands, fileName(order.ID))
-	file, err := os.OpenFile(path+endRecord, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	file, err := j.disk.Create(path+endRecord, os.O_EXCL|os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) { // somebody has removed the folder
-		if err = os.MkdirAll(j.commands, 0o700); err == nil {
-			file, err = os.OpenFile(path+endRecord, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if err = lasting(j.disk, j.commands); err == nil {
+			file, err = j.disk.Create(path+endRecord, os.O_EXCL|os.O_RDWR)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the record: %w", err)
 	}
-	record := &Record{path: path, file: file}
+	record := &Record{disk: j.disk, path: path, file: file}
 	if err := record.begin(order); err != nil {
 		_ = file.Close()
-		_ = os.Remove(path + endRecord)
+		_ = j.disk.Remove(path + endRecord)
 		return nil, err
 	}
-	if err := syncFolder(j.commands); err != nil {
+	if err := j.disk.SyncFolder(j.commands); err != nil {
 		_ = file.Close()
-		_ = os.Remove(path + endRecord)
+		_ = j.disk.Remove(path + endRecord)
 		return nil, fmt.Errorf("bring the record to the disk: %w", err)
 	}
 	return record, nil
@@ -122,10 +125,10 @@ func (r *Record) begin(order Order) error {
 		return fmt.Errorf("write the record: %w", err)
 	}
 	// All blocks are written, not only reserved, so that none needs room later.
-	if _, err := r.file.WriteAt(append(block, make([]byte, (blocks-1)*blockSize)...), 0); err != nil {
+	if _, err := r.disk.WriteAt(r.file, append(block, make([]byte, (blocks-1)*blockSize)...), 0); err != nil {
 		return fmt.Errorf("write the record: %w", err)
 	}
-	if err := r.file.Sync(); err != nil {
+	if err := r.Sync(); err != nil {
 		return fmt.Errorf("bring the record to the disk: %w", err)
 	}
 	return nil
@@ -149,14 +152,14 @@ func (j *Journal) Entries() ([]Entry, error) {
 	}
 	var entries []Entry
 	for _, name := range names {
-		record, held, err := openRecord(strings.TrimSuffix(name, endRecord))
+		record, held, err := j.openRecord(strings.TrimSuffix(name, endRecord))
 		if err != nil {
 			return nil, err
 		}
 		order, err := record.Order()
 		if err != nil && !held {
 			_ = record.Close()
-			remove(record.path)
+			record.remove()
 			continue
 		}
 		if err != nil {
@@ -164,21 +167,22 @@ func (j *Journal) Entries() ([]Entry, error) {
 		}
 		if _, buried := j.Buried(order.ID); buried {
 			_ = record.Close()
-			remove(record.path)
+			record.remove()
 			continue
 		}
+		record.stopped = order.Boot == "" || order.Boot != j.boot
 		entries = append(entries, Entry{Order: order, Record: record, Held: held})
 	}
 	slices.SortFunc(entries, func(a, b Entry) int { return int(a.Order.Seq - b.Order.Seq) })
 	return entries, nil
 }
 
-func openRecord(path string) (record *Record, held bool, err error) {
+func (j *Journal) openRecord(path string) (record *Record, held bool, err error) {
 	file, err := os.OpenFile(path+endRecord, os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, false, err
 	}
-	record = &Record{path: path, file: file}
+	record = &Record{disk: j.disk, path: path, file: file}
 	free, err := record.lock()
 	if err != nil {
 		_ = file.Close()
@@ -196,14 +200,14 @@ func (j *Journal) Abandon() error {
 	if err := os.RemoveAll(j.commands); err != nil {
 		return err
 	}
-	return os.Mkdir(j.commands, 0o700)
+	return lasting(j.disk, j.commands)
 }
 
 // Bury forgets a command but for its id and how it ended, once the server has its result.
 func (j *Journal) Bury(id string, ending Ending, record *Record) error {
 	err := j.done.add(id, ending, time.Now())
 	if err != nil && record != nil {
-		removeOutput(record.path) // what a full disk needs for the line
+		record.removeOutput() // what a full disk needs for the line
 		err = j.done.add(id, ending, time.Now())
 	}
 	if err != nil {
@@ -211,14 +215,14 @@ func (j *Journal) Bury(id string, ending Ending, record *Record) error {
 	}
 	if record != nil {
 		_ = record.Close()
-		remove(record.path)
+		record.remove()
 	}
 	return nil
 }
 
 // Discard forgets a command that never began: its id is as if it had never come.
 func (r *Record) Discard() {
-	remove(r.path)
+	r.remove()
 	_ = r.Close() // the lock goes last
 }
 
@@ -227,14 +231,14 @@ func (r *Record) Discard() {
 func (j *Journal) Buried(id string) (Ending, bool) { return j.done.find(id) }
 
 // remove removes the files of a command, its record last.
-func remove(path string) {
-	removeOutput(path)
-	_ = os.Remove(path + endRecord)
+func (r *Record) remove() {
+	r.removeOutput()
+	_ = r.disk.Remove(r.path + endRecord)
 }
 
-func removeOutput(path string) {
+func (r *Record) removeOutput() {
 	for _, end := range []string{endHead, endTail[0], endTail[1]} {
-		_ = os.Remove(path + end)
+		_ = r.disk.Remove(r.path + end)
 	}
 }
 
@@ -252,13 +256,4 @@ func fileName(id string) string {
 
 func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Sync()
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -38,10 +39,11 @@ type Output struct {
 func NewOutput(record *Record, state State) *Output {
 	o := &Output{
 		record: record, state: state,
-		head:  headWriter{path: record.path, open: -1},
+		head:  headWriter{disk: record.disk, path: record.path, open: -1},
 		dirty: make(chan struct{}, 1), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for stream := range o.tails {
+		o.tails[stream].disk = record.disk
 		o.tails[stream].path = record.path + endTail[stream]
 	}
 	go o.flushing()
@@ -75,18 +77,26 @@ func (o *Output) Close() ([2]int64, error) {
 	return o.wrote, o.err
 }
 
-// Sync brings the files to the disk.
+// Sync brings the files to the disk, once the output is closed, and notes in the record that they
+// are there.
 func (o *Output) Sync() error {
 	var errs []error
 	if o.head.file != nil {
-		errs = append(errs, o.head.file.Sync())
+		errs = append(errs, o.record.disk.Sync(o.head.file))
 	}
 	for stream := range o.tails {
 		if o.tails[stream].file != nil {
-			errs = append(errs, o.tails[stream].file.Sync())
+			errs = append(errs, o.record.disk.Sync(o.tails[stream].file))
 		}
 	}
-	return errors.Join(errs...)
+	if len(errs) > 0 { // files were made
+		errs = append(errs, o.record.disk.SyncFolder(filepath.Dir(o.record.path)))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	o.state.Synced = true
+	return o.record.SetState(o.state)
 }
 
 func (o *Output) flushing() {

@@ -29,6 +29,8 @@ type State struct {
 	// those up to which they may have been written.
 	Written [2]int64 `json:"written"`
 	Touched [2]int64 `json:"touched"`
+	// Synced: the command is over, and the files of its output were brought to the disk.
+	Synced bool `json:"synced,omitempty"`
 }
 
 // Ending says how a command ended.
@@ -49,13 +51,17 @@ type Wish struct {
 // Record is the journal's file of a command. Who holds its lock is, or was made by, the one
 // shim that may run the command.
 type Record struct {
+	disk disk
 	path string // without its ending
 	file *os.File
+	// stopped: the machine was, since the command came. What was not brought to the disk by then
+	// may be there or not, whatever was written later.
+	stopped bool
 }
 
 // FromFile gives the record that a shim got from its agent, with its lock. Path is that of
 // the command's files without their endings.
-func FromFile(f *os.File, path string) *Record { return &Record{path: path, file: f} }
+func FromFile(f *os.File, path string) *Record { return &Record{disk: system{}, path: path, file: f} }
 
 // File gives the open file, to be handed to a shim together with its lock.
 func (r *Record) File() *os.File { return r.file }
@@ -99,7 +105,7 @@ func (r *Record) State() (State, error) {
 }
 
 // SetState stores what the shim says.
-func (r *Record) SetState(state State) error { return writeBlock(r.file, blockState, state) }
+func (r *Record) SetState(state State) error { return r.writeBlock(blockState, state) }
 
 // Ending reads how the command ended, and reports whether it did.
 func (r *Record) Ending() (Ending, bool, error) {
@@ -114,7 +120,7 @@ func (r *Record) Ending() (Ending, bool, error) {
 // SetEnding stores how the command ended.
 func (r *Record) SetEnding(ending Ending) error {
 	ending.Error = Brief(ending.Error)
-	return writeBlock(r.file, blockEnding, ending)
+	return r.writeBlock(blockEnding, ending)
 }
 
 // Wish reads what the agent asks.
@@ -128,10 +134,10 @@ func (r *Record) Wish() (Wish, error) {
 }
 
 // SetWish stores what the agent asks.
-func (r *Record) SetWish(wish Wish) error { return writeBlock(r.file, blockWish, wish) }
+func (r *Record) SetWish(wish Wish) error { return r.writeBlock(blockWish, wish) }
 
 // Sync brings the record to the disk.
-func (r *Record) Sync() error { return r.file.Sync() }
+func (r *Record) Sync() error { return r.disk.Sync(r.file) }
 
 // Brief cuts an error's text to what fits in a block however it is escaped.
 func Brief(text string) string {

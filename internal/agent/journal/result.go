@@ -12,9 +12,11 @@ import (
 func (r *Record) Result(id string, ending Ending) agentwire.Result {
 	result := Told(id, ending)
 	touched := ending.Written
-	if state, err := r.State(); err == nil && ending.Outcome == agentwire.Unknown {
+	state, stateErr := r.State()
+	if stateErr == nil && ending.Outcome == agentwire.Unknown {
 		touched = state.Touched
 	}
+	torn := r.stopped && (stateErr != nil || !state.Synced) // a ring may hold any mixture of old and new
 	heads, err := r.heads()
 	if err != nil {
 		result.Error = join(result.Error, fmt.Errorf("its output can't be read: %w", err))
@@ -24,12 +26,18 @@ func (r *Record) Result(id string, ending Ending) agentwire.Result {
 		if int64(len(heads[stream])) < agentwire.HeadBytes {
 			continue // what lies behind a gap has no place
 		}
+		if torn && ending.Written[stream] > agentwire.HeadBytes {
+			result.Error = join(result.Error, errTorn)
+			continue
+		}
 		if tails[stream], err = readTail(r.path+endTail[stream], ending.Written[stream], touched[stream]); err != nil {
 			result.Error = join(result.Error, fmt.Errorf("the end of its output can't be read: %w", err))
 		}
 	}
 	for stream, head := range heads {
-		if int64(len(head)) < min(ending.Written[stream], agentwire.HeadBytes) && result.Error == "" {
+		behind := max(0, ending.Written[stream]-agentwire.HeadBytes) // the head, of which the tail is the end
+		cut := int64(len(head)) < min(ending.Written[stream], agentwire.HeadBytes) || ending.Outcome != agentwire.Unknown && int64(len(tails[stream])) < min(behind, agentwire.TailBytes)
+		if cut && result.Error == "" {
 			result.Error = "a part of its output is not there any more"
 		}
 	}
@@ -37,6 +45,8 @@ func (r *Record) Result(id string, ending Ending) agentwire.Result {
 	result.StderrHead, result.StderrTail = heads[1], tails[1]
 	return result
 }
+
+var errTorn = errors.New("the end of its output was not on the disk as the machine stopped")
 
 func join(text string, err error) string {
 	if text == "" {

@@ -15,6 +15,7 @@ var endTail = [2]string{".stdout", ".stderr"}
 // tailWriter keeps the last bytes of a stream behind its head: in memory, and in a file that
 // is brought up to date from there as often as the disk takes it.
 type tailWriter struct {
+	disk    disk
 	path    string
 	file    *os.File
 	ring    []byte
@@ -44,7 +45,7 @@ func (t *tailWriter) flush() error {
 		return nil
 	}
 	if t.file == nil {
-		file, err := os.OpenFile(t.path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+		file, err := t.disk.Create(t.path, os.O_TRUNC|os.O_RDWR)
 		if err != nil {
 			return err
 		}
@@ -53,7 +54,7 @@ func (t *tailWriter) flush() error {
 	for from := max(t.flushed, t.total-agentwire.TailBytes); from < t.total; {
 		at := from % agentwire.TailBytes
 		n := min(t.total-from, agentwire.TailBytes-at)
-		if _, err := t.file.WriteAt(t.ring[at:at+n], at); err != nil {
+		if _, err := t.disk.WriteAt(t.file, t.ring[at:at+n], at); err != nil {
 			return err
 		}
 		from += n
