@@ -4,14 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"net/http"
-	"net/netip"
-	"net/url"
 	"time"
 
 	"github.com/harvest-engine/harvest/internal/domain"
 	"github.com/harvest-engine/harvest/internal/graph"
-	"github.com/rs/zerolog"
 )
 
 // Turns starts, reads and stops query turns.
@@ -108,83 +104,6 @@ type Projects interface {
 	SetConfirmSettings(ctx context.Context, projectID string, c domain.ConfirmSettings) error
 }
 
-// People keeps who there is, their groups and their keys.
-type People interface {
-	// User gives a person, or not_found.
-	User(ctx context.Context, id string) (domain.User, error)
-	// UpdateUser changes a person's own settings.
-	UpdateUser(ctx context.Context, userID string, c domain.UserChange) error
-	// Users lists the people who signed up, in that order.
-	Users(ctx context.Context) ([]domain.User, error)
-	// SetDisabled shuts a person out or lets them in again: not_found, or conflict for the last
-	// admin.
-	SetDisabled(ctx context.Context, userID string, disabled bool) error
-	// SetRole changes what a person may do: not_found, invalid, or conflict for the last admin.
-	SetRole(ctx context.Context, userID string, role domain.UserRole) error
-	// SetGroups makes a person a member of exactly these groups: not_found, or invalid.
-	SetGroups(ctx context.Context, userID string, groupIDs []string) error
-	// CreateGroup makes a group; a taken name is a conflict.
-	CreateGroup(ctx context.Context, name, description string) (domain.Group, error)
-	// DeleteGroup removes a group, or gives not_found; its projects stay, for admins.
-	DeleteGroup(ctx context.Context, id string) error
-	// SetDefaultGroup says whether new people join the group; or not_found.
-	SetDefaultGroup(ctx context.Context, id string, isDefault bool) error
-	// KeyActor gives who acts by an API key, or unauthorized.
-	KeyActor(ctx context.Context, key string) (domain.Actor, error)
-	// CreateKey makes an API key, and gives it with its text, which is not kept.
-	CreateKey(ctx context.Context, n domain.NewAPIKey) (key domain.APIKey, text string, err error)
-	// Keys lists a person's keys.
-	Keys(ctx context.Context, userID string) ([]domain.APIKey, error)
-	// DeleteKey ends a key of a person, or gives not_found.
-	DeleteKey(ctx context.Context, userID, id string) error
-	// FollowAccess calls changed each time that what somebody may do may have changed, on any
-	// server, until ctx ends.
-	FollowAccess(ctx context.Context, changed func())
-}
-
-// SignIn signs people up, in and out; signin.Service does.
-type SignIn interface {
-	// LocalLogin reports whether local accounts can sign in.
-	LocalLogin() bool
-	// Ways lists the providers, with what keeps one from working now.
-	Ways() []domain.SignInWay
-	// Register makes a local account and signs it in: invalid, conflict, forbidden, too_many.
-	Register(ctx context.Context, r domain.Registration) (domain.SignedIn, error)
-	// Login signs a local account in: unauthorized, forbidden, too_many.
-	Login(ctx context.Context, l domain.Login) (domain.SignedIn, error)
-	// Session gives who is signed in, with a fresh token where the old one is used up; or
-	// unauthorized.
-	Session(ctx context.Context, token, session string) (who domain.Actor, fresh *domain.SignedIn, err error)
-	// Logout ends a session on every server at once, or all sessions of its person.
-	Logout(ctx context.Context, token, session string, all bool) error
-	// ChangePassword replaces a person's own password: forbidden, conflict, invalid, too_many.
-	ChangePassword(ctx context.Context, c domain.PasswordChange) error
-	// ResetPassword gives a person a password: forbidden, not_found, conflict, invalid.
-	ResetPassword(ctx context.Context, userID, password string) error
-	// Begin gives where to send a browser, and what it keeps until it is back: not_configured,
-	// unavailable.
-	Begin(ctx context.Context, start domain.SignInStart) (address, keep string, err error)
-	// Finish signs in who comes back: invalid, upstream, conflict, forbidden, unauthorized.
-	Finish(ctx context.Context, end domain.SignInEnd) (domain.SignedIn, error)
-	// BeginDevice begins to wait for somebody who grants a device an API key: too_many.
-	BeginDevice(ctx context.Context, d domain.NewDevice) (domain.DeviceCodes, error)
-	// Device gives the device that shows a code, to a person who types it: not_found, too_many.
-	Device(ctx context.Context, userID, userCode string) (domain.Device, error)
-	// DecideDevice grants or refuses a device its key, once: not_found.
-	DecideDevice(ctx context.Context, d domain.DeviceDecision) error
-	// RedeemDevice gives the key that a device was granted, once; text is "" until somebody has
-	// decided: forbidden, not_found.
-	RedeemDevice(ctx context.Context, deviceCode string) (key domain.APIKey, text string, err error)
-}
-
-// Auditor keeps who was refused what, and who changed or removed what.
-type Auditor interface {
-	// Audit notes a call.
-	Audit(ctx context.Context, e domain.AuditEntry) error
-	// AuditEntries lists the calls that a filter leaves, the newest first.
-	AuditEntries(ctx context.Context, f domain.AuditFilter) ([]domain.AuditEntry, error)
-}
-
 // Conversations keeps conversations and tells what happens in projects; whether the caller may
 // see one is the API's to check.
 type Conversations interface {
@@ -232,83 +151,4 @@ type Describer interface {
 	CheckCommands(patterns []string) error
 	// Describe says in one line what a tool call does.
 	Describe(name string, input json.RawMessage) string
-}
-
-// Check is a dependency that GET /ready asks about.
-type Check struct {
-	Name string
-	Test func(ctx context.Context) error
-	// Beside tells that the server is ready without it.
-	Beside bool
-}
-
-// AuthInfo is what GET /auth/config tells a sign-in page.
-type AuthInfo struct {
-	LocalLogin      bool   `json:"local_login"`
-	Google          bool   `json:"google"`
-	OIDC            bool   `json:"oidc"`
-	OIDCDisplayName string `json:"oidc_display_name"`
-	// Unavailable are the providers that are set up, but have not answered yet.
-	Unavailable []string     `json:"unavailable,omitempty"`
-	Features    AuthFeatures `json:"features"`
-}
-
-// AuthFeatures are the parts of the UI that this server can serve.
-type AuthFeatures struct {
-	Docs bool `json:"docs"`
-	LXD  bool `json:"lxd"`
-}
-
-// Config is all that the API needs. Every port but SignIn, TemporalUI and Codec is required.
-type Config struct {
-	People        People
-	Auditor       Auditor
-	SignIn        SignIn // nil: nobody signs in, tokens and keys alone open the API
-	Turns         Turns
-	Actions       Actions
-	Ingests       Ingests
-	Projects      Projects
-	Conversations Conversations
-	Workspaces    Workspaces
-	Skills        Skills
-	Artifacts     Artifacts
-	Memories      Memories
-	Secrets       Secrets
-	Agents        Agents
-	Commands      Commands
-	AgentHub      AgentHub
-	Sessions      Sessions
-	Forwards      Forwards
-	Machines      Machines
-	Sources       Sources
-	Graph         Graph
-	Providers     Providers
-	Describer     Describer
-	Checks        []Check
-	Auth          AuthInfo
-	Log           zerolog.Logger
-	// OwnerToken is the secret that every route but the public ones asks for; at least 16 bytes.
-	OwnerToken string
-	// Hosts are the DNS names under which browsers reach the server. IP addresses and
-	// localhost always count; anything else in a Host header without the owner's bearer
-	// token is refused, against DNS rebinding.
-	Hosts []string
-	// PublicURL is where people reach this server, for the addresses that it gives; "": paths
-	// are given.
-	PublicURL string
-	// ForwardHost is the name, and port where it is none of the scheme's own, under which each
-	// port forward has a host name of its own: ID.ForwardHost. "": none, but ID.localhost for
-	// browsers on this machine.
-	ForwardHost string
-	// Proxies are the addresses of proxies before the server whose X-Forwarded-For is believed.
-	Proxies []netip.Prefix
-	// TemporalUI is the address behind /temporal/, with the path it serves its pages under
-	// ("http://127.0.0.1:8233/temporal"); nil leaves the route out.
-	TemporalUI *url.URL
-	// UIOrigins are the other origins of that UI ("http://127.0.0.1:8233") from which its
-	// pages may call the codec endpoint.
-	UIOrigins []string
-	// Codec answers POST …/decode with decoded payloads; nil leaves the route out. The SDK's
-	// converter.NewPayloadCodecHTTPHandler makes one.
-	Codec http.Handler
 }

@@ -34,11 +34,8 @@ func NewReader(in io.Reader, limit int) *Reader {
 	return &Reader{in: bufio.NewReader(in), limit: limit}
 }
 
-// LastID gives the id to send as Last-Event-ID when connecting again.
-func (r *Reader) LastID() string { return r.lastID }
-
 // Next gives the next event, or io.EOF at the end of the stream. An event that the stream's
-// end cuts off is dropped, and its id does not count, as the standard says.
+// end cuts off is dropped, as the standard says.
 func (r *Reader) Next() (Event, error) {
 	var (
 		event Event
