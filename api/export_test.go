@@ -69,5 +69,8 @@ func ForwardAnswer(prefix string, port int, ours string, header http.Header) err
 	return way.answer(&http.Response{Header: header, Request: request})
 }
 
+// OfTheHost are headers by which a machine's answer would change more than its route.
+var OfTheHost = ofTheHost
+
 // OurCookies are the names of cookies that no other program may see, or set.
 var OurCookies = ourCookies

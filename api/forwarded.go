@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -185,13 +186,13 @@ func (w *forwardWay) rewrite(p *httputil.ProxyRequest) {
 // hideOurs takes out what is between the client and us: credentials, and what a proxy before us
 // says of the client.
 func (w *forwardWay) hideOurs(in, out *http.Request) {
-	if _, ours := bearerToken(in); ours && !w.own() {
+	if !w.own() && slices.ContainsFunc(in.Header["Authorization"], bears) { // any of several
 		out.Header.Del("Authorization")
 	}
 	dropCookies(out, w.hidden()...)
-	for name := range out.Header {
-		if strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "X-Harvest-") || name == "X-Real-Ip" || name == "Forwarded" {
-			out.Header.Del(name)
+	for name := range out.Header { // the standard ones are gone already
+		if betweenProxies(name) {
+			delete(out.Header, name)
 		}
 	}
 	if !websocketAsked(in) { // nothing else that a connection could become is known here
@@ -208,6 +209,19 @@ func (w *forwardWay) hideOurs(in, out *http.Request) {
 			out.Header.Del("Referer") // a page of ours: its address is nobody's business
 		}
 	}
+}
+
+// bears reports whether an Authorization is of the kind that keys of Harvest come in.
+func bears(authorization string) bool {
+	words := strings.Fields(authorization)
+	return len(words) > 0 && strings.EqualFold(words[0], "Bearer")
+}
+
+// betweenProxies reports whether a header is one by which proxies tell of a client. Many programs
+// take a "_" in its name for a "-".
+func betweenProxies(name string) bool {
+	name = http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
+	return strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "X-Harvest-") || name == "X-Real-Ip" || name == "Forwarded"
 }
 
 // ourCookies are those under our own name that no other program may see, or set.

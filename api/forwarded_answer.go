@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -18,7 +20,8 @@ const sandbox = "sandbox allow-scripts allow-forms allow-modals allow-popups all
 // host name, or what the browser keeps of them. Our own answer is in their place.
 var ofTheHost = []string{
 	"Strict-Transport-Security", "Public-Key-Pins", "Expect-Ct", "Clear-Site-Data", "Service-Worker-Allowed", "Alt-Svc",
-	"Nel", "Report-To", "Reporting-Endpoints", "Origin-Agent-Cluster", requestIDHeader,
+	"Nel", "Report-To", "Reporting-Endpoints", "Origin-Agent-Cluster", "Accept-Ch", "Set-Login", "Activate-Storage-Access", "Use-As-Dictionary",
+	"Secure-Session-Registration", "Sec-Session-Registration", requestIDHeader,
 }
 
 // final lets pass no answer but the last one: an informational one, such as early hints, would
@@ -44,11 +47,8 @@ func (u untraced) Value(key any) any {
 
 // answer makes the target's answer one that is safe under our name.
 func (w *forwardWay) answer(r *http.Response) error {
-	for name := range r.Header {
-		if strings.HasPrefix(name, "Access-Control-") || slices.Contains(ofTheHost, name) {
-			r.Header.Del(name)
-		}
-	}
+	onlyOfTheRoute(r.Header)
+	w.tameTrailers(r)
 	// One more policy besides the target's own: a browser holds to all of them. On whatever it
 	// is, for not only HTML becomes a page.
 	if !w.own() {
@@ -61,6 +61,46 @@ func (w *forwardWay) answer(r *http.Response) error {
 		}
 	}
 	return nil
+}
+
+// onlyOfTheRoute takes out what is said of more than the route.
+func onlyOfTheRoute(header http.Header) {
+	for name := range header {
+		if strings.HasPrefix(name, "Access-Control-") || slices.Contains(ofTheHost, name) {
+			header.Del(name)
+		}
+	}
+}
+
+// tameTrailers lets nothing come behind the body that is judged in front of it: a proxy before us
+// may join the two.
+func (w *forwardWay) tameTrailers(r *http.Response) {
+	if r.Body == nil || r.StatusCode == http.StatusSwitchingProtocols { // the connection itself
+		return
+	}
+	tame := func() {
+		onlyOfTheRoute(r.Trailer)
+		for _, name := range []string{"Set-Cookie", "Content-Security-Policy", "Location", "Content-Location"} {
+			r.Trailer.Del(name)
+		}
+	}
+	tame() // what is announced
+	r.Body = &endedBody{r.Body, tame}
+}
+
+// endedBody is a body that does something at its end.
+type endedBody struct {
+	io.ReadCloser
+	atEnd func()
+}
+
+// Read implements io.Reader.
+func (b *endedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.atEnd()
+	}
+	return n, err
 }
 
 // here gives an address of the target's own as one under the route; others stay.

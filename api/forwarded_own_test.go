@@ -38,6 +38,7 @@ func openSuite(t *testing.T, forwardHost string, changes ...func(*api.Config)) *
 			change(c)
 		}
 	})
+	h.fixture.server.SetAccessEvery(50 * time.Millisecond)
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.seen <- r
 		if r.Header.Get("Upgrade") != "" {
@@ -50,8 +51,13 @@ func openSuite(t *testing.T, forwardHost string, changes ...func(*api.Config)) *
 		w.Header().Add("Set-Cookie", "sid=1; Path=/; Domain=localhost")
 		w.Header().Add("Set-Cookie", "session=theirs; Path=/; HttpOnly")
 		w.Header().Add("Set-Cookie", "harvest_visit=stolen; Path=/")
+		w.Header().Add("Set-Cookie", "__Host-sid=2; Path=/; Secure")
 		w.Header().Set("Location", "http://"+r.Host+"/next")
 		_, _ = io.WriteString(w, "page "+r.RequestURI)
+		if r.URL.Path == "/stream" {
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}
 	}))
 	t.Cleanup(func() {
 		h.fixture.server.Drain()
@@ -173,10 +179,10 @@ func TestForwardedOnItsOwnHost(t *testing.T) {
 		if text != "page /a%2Fb?x=1" || resp.Header.Get("Content-Security-Policy") != "" || resp.Header.Get("Location") != "/next" {
 			t.Errorf("%q with %v", text, resp.Header)
 		}
-		if cookies := resp.Header.Values("Set-Cookie"); !slices.Equal(cookies, []string{"sid=1; Path=/", "session=theirs; Path=/; HttpOnly"}) {
+		if cookies := resp.Header.Values("Set-Cookie"); !slices.Equal(cookies, []string{"sid=1; Path=/", "session=theirs; Path=/; HttpOnly", "__Host-sid=2; Path=/; Secure"}) {
 			t.Errorf("cookies are %q", cookies)
 		}
-		if seen.Header.Get("Cookie") != "theirs=1; session=theirs; token=2" || seen.Header.Get("Authorization") != "Bearer theirs" || seen.Header.Get("X-Forwarded-Prefix") != "" {
+		if seen.Header.Get("Cookie") != "theirs=1; session=theirs; token=2" || seen.Header.Get("Authorization") != "Bearer theirs" || seen.Header["X-Forwarded-Prefix"] != nil {
 			t.Errorf("the service sees %v", seen.Header)
 		}
 		for name, c := range map[string]struct {
@@ -191,6 +197,7 @@ func TestForwardedOnItsOwnHost(t *testing.T) {
 			"a sandboxed page's": {403, []string{"Sec-Fetch-Mode: cors", "Origin: null", "Sec-Fetch-Site: cross-site"}},
 			"a form elsewhere":   {403, []string{":method: POST", "Origin: https://evil.example.com"}},
 			"our own page's":     {403, []string{":method: POST", "Origin: " + s.url}},
+			"nobody's form":      {403, []string{":method: POST", "Sec-Fetch-Site: cross-site"}},
 			"framed":             {403, []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: iframe"}},
 		} {
 			if resp, text := ada.get(t, origin+"/x", c.headers...); resp.StatusCode != c.status {
@@ -200,6 +207,8 @@ func TestForwardedOnItsOwnHost(t *testing.T) {
 			}
 		}
 		s.sockets(t, ada, origin)
+		s.stays(t, ada)
+		s.streams(t, ada, origin)
 		for _, path := range []string{"/auth/me", "/projects", "/health"} { // nothing of ours is there
 			if _, text := ada.get(t, origin+path); text != "page "+path {
 				t.Errorf("%s answers %s", path, text)
@@ -226,6 +235,55 @@ func (s *suite) sockets(t *testing.T, ada *browser, origin string) {
 			t.Errorf("%q, %v", data, err)
 		}
 		_ = conn.CloseNow()
+	}
+}
+
+// stays tries what is answered where it was asked for: only a page that a browser shows, of who is
+// signed in there, has another host name.
+func (s *suite) stays(t *testing.T, ada *browser) {
+	t.Helper()
+	for name, headers := range map[string][]string{
+		"a form": {":method: POST", "Origin: " + s.url, "Sec-Fetch-Site: same-origin"}, "a key's": {"Authorization: Bearer " + token},
+		"a script's": {"Sec-Fetch-Mode: cors"}, "a socket": {"Upgrade: other", "Origin: " + s.url, "Sec-Fetch-Site: same-origin"},
+	} {
+		if resp, text := ada.get(t, s.url+route+"/x", headers...); resp.StatusCode != http.StatusOK || text != "page /x" {
+			t.Errorf("%s: %d to %s", name, resp.StatusCode, resp.Header.Get("Location"))
+			continue
+		}
+		<-s.seen
+	}
+	for _, host := range []string{"harvest.localhost", s.forward.ID + ".evil.example.com", s.forward.ID + "x.localhost"} { // no forward's names
+		if _, text := ada.get(t, "http://"+host+"/health"); strings.Contains(text, "visit has ended") || strings.HasPrefix(text, "page") {
+			t.Errorf("%s answers %s", host, text)
+		}
+	}
+}
+
+// streams tries that an open answer ends once who reads it may no longer see the machine.
+func (s *suite) streams(t *testing.T, ada *browser, origin string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, origin+"/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := ada.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	<-s.seen
+	first := make([]byte, 4)
+	if _, err := io.ReadFull(resp.Body, first); err != nil || string(first) != "page" {
+		t.Fatalf("%q, %v", first, err)
+	}
+	if _, err := s.pool.Exec(t.Context(), `delete from memberships where user_id = (select id from users where name = 'ada')`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(resp.Body); err == nil {
+		t.Error("the stream looks whole")
+	}
+	if _, err := s.pool.Exec(t.Context(), `insert into memberships (user_id, group_id) select id, 'g' from users where name = 'ada'`); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -287,7 +345,8 @@ func (s *suite) ended(t *testing.T, ada *browser, origin string) {
 	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != s.url+route+"/a?x" {
 		t.Errorf("a ticket that is used: %d %s to %s", resp.StatusCode, text, resp.Header.Get("Location"))
 	}
-	for _, from := range []string{"", "https://evil.example.com" + route, "http://u@127.0.0.1" + route, s.url + "/auth/logout", s.url + route + "/../x", s.url + route + "?", "//127.0.0.1" + route, "127.0.0.1"} {
+	for _, from := range []string{"", "https://evil.example.com" + route, "http://u@127.0.0.1" + route, s.url + "/auth/logout", s.url + route + "/../x", s.url + route + "?", "//127.0.0.1" + route, "127.0.0.1",
+		"ftp" + strings.TrimPrefix(s.url, "http") + route} {
 		if resp, text := plain.get(t, origin+"/", over+from); resp.StatusCode != http.StatusUnauthorized || !strings.Contains(text, "This visit has ended") {
 			t.Errorf("from %q: %d to %s", from, resp.StatusCode, resp.Header.Get("Location"))
 		}

@@ -10,6 +10,7 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,7 +92,7 @@ func TestForwardedRequest(t *testing.T) {
 	host := strings.TrimPrefix(f.url, "http://")
 	f.fetch(t, http.MethodPatch, route+"/a%2Fb/c;d?x=1;y&z=%zz", strings.NewReader("body"),
 		`Cookie: theirs={"a":1,"b":[ü]}; token=ours; session=ours;  session =ours;harvest_owner=ours; sign_in=ours; other=2; bare`,
-		"X-Forwarded-For: 6.6.6.6", "X-Forwarded-User: root", "X-Harvest-Internal: 1", "Forwarded: for=6.6.6.6", "X-Real-Ip: 6.6.6.6",
+		"X-Forwarded-For: 6.6.6.6", "X-Forwarded-User: root", "X-Harvest-Internal: 1", "Forwarded: for=6.6.6.6", "X-Real-Ip: 6.6.6.6", "X_Forwarded_User: root",
 		"Origin: "+f.url, "Referer: "+f.url+route+"/page?q", "X-Theirs: kept", "Upgrade: h2c", "Connection: Upgrade")
 	r := <-seen
 	body, _ := io.ReadAll(r.Body)
@@ -101,12 +102,13 @@ func TestForwardedRequest(t *testing.T) {
 		"host": r.Host, "origin": r.Header.Get("Origin"), "referer": r.Header.Get("Referer"), "theirs": r.Header.Get("X-Theirs"),
 		"for": r.Header.Get("X-Forwarded-For"), "fhost": r.Header.Get("X-Forwarded-Host"), "proto": r.Header.Get("X-Forwarded-Proto"),
 		"prefix": r.Header.Get("X-Forwarded-Prefix"), "user": r.Header.Get("X-Forwarded-User"), "internal": r.Header.Get("X-Harvest-Internal"),
-		"forwarded": r.Header.Get("Forwarded"), "real": r.Header.Get("X-Real-Ip"), "upgrade": r.Header.Get("Upgrade"),
+		"forwarded": r.Header.Get("Forwarded"), "real": r.Header.Get("X-Real-Ip"), "upgrade": r.Header.Get("Upgrade"), "connection": r.Header.Get("Connection"),
+		"underlined": r.Header.Get("X_forwarded_user"),
 	}
 	want := map[string]string{
 		"line": "PATCH /a%2Fb/c;d?x=1;y&z=%zz", "body": "body", "cookie": `theirs={"a":1,"b":[ü]}; other=2; bare`, "authorization": "", "host": own,
 		"origin": "http://" + own, "referer": "http://" + own + "/page", "theirs": "kept", "for": "127.0.0.1", "fhost": host, "proto": "http",
-		"prefix": route, "user": "", "internal": "", "forwarded": "", "real": "", "upgrade": "",
+		"prefix": route, "user": "", "internal": "", "forwarded": "", "real": "", "upgrade": "", "connection": "", "underlined": "",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the service sees (-want +got):\n%s", diff)
@@ -114,6 +116,52 @@ func TestForwardedRequest(t *testing.T) {
 	f.fetch(t, http.MethodGet, route+"/", nil, "Origin: https://elsewhere.example.com", "Referer: "+f.url+"/projects/p1")
 	if r := <-seen; r.Header.Get("Origin") != "https://elsewhere.example.com" || r.Header.Get("Referer") != "" {
 		t.Errorf("another page is told as %v", r.Header)
+	}
+	f.fetch(t, http.MethodGet, route+"/", nil, "Referer: https://elsewhere.example.com"+route+"/page")
+	if r := <-seen; r.Header.Get("Referer") != "https://elsewhere.example.com"+route+"/page" {
+		t.Errorf("a page elsewhere is told as %q", r.Header.Get("Referer"))
+	}
+	f.fetch(t, http.MethodPost, route, strings.NewReader("form")) // a redirect would be asked for without it, or twice
+	r = <-seen
+	if body, _ := io.ReadAll(r.Body); r.Method+" "+r.RequestURI != "POST /" || string(body) != "form" {
+		t.Errorf("a form without a slash comes as %s %s with %q", r.Method, r.RequestURI, body)
+	}
+}
+
+// A key in one of several Authorizations stays here; what a service asks for itself comes to it.
+func TestForwardedAuthorization(t *testing.T) {
+	t.Parallel()
+	seen := make(chan []string, 1)
+	f := forwarding(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r.Header["Authorization"] })
+	link, _ := f.call(t, "GET", strings.TrimPrefix(api.SignInURL(f.url, token, time.Now()), f.url), "", "Authorization: ")
+	var cookie string
+	for _, c := range link.Cookies() {
+		if c.Path == "/agents" {
+			cookie = c.Name + "=" + c.Value
+		}
+	}
+	for _, c := range []struct{ sent, want []string }{
+		{[]string{"Basic eDp5"}, []string{"Basic eDp5"}},
+		{[]string{"Basic eDp5", "Bearer " + token}, nil},
+		{[]string{" bearer\t" + token}, nil},
+		{[]string{"Bearer"}, nil},
+	} {
+		req, err := http.NewRequest(http.MethodGet, f.url+route+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header["Authorization"], req.Header["Cookie"] = c.sent, []string{cookie}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("%q: %d", c.sent, resp.StatusCode)
+		}
+		if got := <-seen; !slices.Equal(got, c.want) {
+			t.Errorf("of %q comes %q", c.sent, got)
+		}
 	}
 }
 
@@ -170,6 +218,7 @@ func TestForwardedAnswer(t *testing.T) {
 		"#top":             "#top",
 		fmt.Sprintf("http://127.0.0.1:%d/x#y", port):   route + "/x#y",
 		fmt.Sprintf("http://localhost:%d", port):       route + "/",
+		fmt.Sprintf("http://0.0.0.0:%d/x", port):       route + "/x",
 		fmt.Sprintf("//[::1]:%d/a%%2Fb", port):         route + "/a%2Fb",
 		"http://localhost:1/x":                         "http://localhost:1/x",
 		"https://elsewhere.example.com/x":              "https://elsewhere.example.com/x",
@@ -189,6 +238,44 @@ func TestForwardedAnswer(t *testing.T) {
 	}
 	if resp, _ := f.fetch(t, http.MethodGet, route+"?q=1", nil); resp.StatusCode != http.StatusPermanentRedirect || resp.Header.Get("Location") != route+"/?q=1" {
 		t.Errorf("without a slash: %d to %s", resp.StatusCode, resp.Header.Get("Location"))
+	}
+}
+
+// What a service does not say of its answer nobody says for it, and the server's own name is known in
+// whatever case.
+func TestForwardedAnswerSaysNothingMore(t *testing.T) {
+	t.Parallel()
+	f := forwarding(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Content-Type"] = nil
+		_, _ = io.WriteString(w, "<html>")
+	})
+	resp, _ := f.fetch(t, http.MethodGet, route+"/", nil)
+	for _, name := range []string{"Content-Type", "X-Content-Type-Options"} {
+		if said := resp.Header.Values(name); said != nil {
+			t.Errorf("it says %s %q", name, said)
+		}
+	}
+	header := http.Header{"Location": {"https://HARVEST.example:8000/x"}}
+	if err := api.ForwardAnswer(route, 3000, "harvest.example:8000", header); err != nil || header.Get("Location") != route+"/x" {
+		t.Errorf("%v, %v", header, err)
+	}
+}
+
+// What a service sends behind a body sets nothing either.
+func TestForwardedTrailers(t *testing.T) {
+	t.Parallel()
+	f := forwarding(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Trailer", "X-Sum, Set-Cookie")
+		_, _ = io.WriteString(w, "page")
+		w.Header().Set("X-Sum", "1")
+		w.Header().Set("Set-Cookie", "session=theirs; Path=/")
+		w.Header().Set(http.TrailerPrefix+"Clear-Site-Data", `"*"`)
+		w.Header().Set(http.TrailerPrefix+"Content-Security-Policy", "sandbox allow-same-origin")
+		w.Header().Set(http.TrailerPrefix+"X-Late", "2")
+	})
+	resp, text := f.fetch(t, http.MethodGet, route+"/", nil)
+	if diff := cmp.Diff(http.Header{"X-Sum": {"1"}, "X-Late": {"2"}}, resp.Trailer); diff != "" || text != "page" {
+		t.Errorf("behind %q comes (-want +got):\n%s", text, diff)
 	}
 }
 

@@ -54,7 +54,7 @@ type fixture struct {
 	log       *lockedBuffer
 }
 
-func start(t *testing.T, changes ...func(*api.Config)) *fixture {
+func start(t testing.TB, changes ...func(*api.Config)) *fixture {
 	t.Helper()
 	f := &fixture{engine: newFakeEngine(), actions: newFakeActions(), graph: &fakeGraph{read: day}, projects: newFakeProjects(), talks: newFakeTalks(), agents: newFakeAgents(), sessions: newFakeSessions(), forwards: newFakeForwards(), people: newFakePeople(), providers: &fakeProviders{}, log: &lockedBuffer{}}
 	f.machines = &fakeMachines{agents: f.agents}
