@@ -66,7 +66,7 @@ func (c commandCall) timeout() time.Duration { return time.Duration(*c.TimeoutSe
 // its machine too, asks nobody: its run says what is wrong.
 func (t runCommand) Asks(ctx context.Context, scope domain.Scope, input json.RawMessage) (bool, error) {
 	in, err := readCommand(input)
-	if err != nil || scope.ProjectID == "" {
+	if err != nil {
 		return false, nil
 	}
 	if verdict, err := t.judge(ctx, scope.ProjectID, in); verdict.Passes || err != nil {
@@ -183,9 +183,6 @@ func (t runCommand) Run(ctx context.Context, scope domain.Scope, input json.RawM
 	in, err := readCommand(input)
 	if err != nil {
 		return domain.ToolResult{}, err
-	}
-	if scope.ProjectID == "" {
-		return domain.ToolResult{}, errNoProject
 	}
 	id := scope.ActionID
 	if id == "" {

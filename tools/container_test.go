@@ -16,6 +16,7 @@ type fleet struct {
 	fault   string
 	removed []string
 	refusal error
+	unmade  error // where nothing can be begun
 }
 
 func (f *fleet) Agent(_ context.Context, projectID, id string) (domain.Agent, error) {
@@ -32,7 +33,7 @@ func (f *fleet) Agent(_ context.Context, projectID, id string) (domain.Agent, er
 
 func (f *fleet) StartProvision(_ context.Context, order domain.ProvisionOrder) (domain.Provision, error) {
 	f.orders = append(f.orders, order)
-	return domain.Provision{ProvisionOrder: order}, nil
+	return domain.Provision{ProvisionOrder: order}, f.unmade
 }
 
 func (f *fleet) AwaitProvision(_ context.Context, projectID, id string) (domain.Provision, error) {
@@ -77,6 +78,10 @@ func TestMachinesAreMadeByActionsAlone(t *testing.T) {
 	f.fault = "LXD could not create the container web-1: no space"
 	if res, err := box.Run(ctx, scope, "create_lxd_agent", input); err != nil || !res.Error || !strings.Contains(res.Text, "no space") || !strings.Contains(res.Text, "create_container") {
 		t.Errorf("not made: %+v, %v", res, err)
+	}
+	f.unmade = domain.Invalid("name", "is missing")
+	if res, err := box.Run(ctx, scope, "create_lxd_agent", input); err != nil || !res.Error || !strings.Contains(res.Text, "name is missing") {
+		t.Errorf("not begun: %+v, %v", res, err)
 	}
 }
 

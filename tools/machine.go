@@ -46,9 +46,6 @@ func (listAgents) Spec() Spec {
 }
 
 func (t listAgents) Run(ctx context.Context, scope domain.Scope, _ json.RawMessage) (domain.ToolResult, error) {
-	if scope.ProjectID == "" {
-		return domain.ToolResult{}, errNoProject
-	}
 	list, err := t.machines.Agents(ctx, scope.ProjectID)
 	if err != nil {
 		return domain.ToolResult{}, fmt.Errorf("list machines: %w", err)
@@ -85,9 +82,6 @@ func aboutAgent(a domain.Agent) []string {
 // findAgent gives the machine of a project that a model names by its id, or by its hostname
 // where only one has it.
 func findAgent(ctx context.Context, machines Machines, projectID, name string) (domain.Agent, error) {
-	if projectID == "" {
-		return domain.Agent{}, errNoProject
-	}
 	list, err := machines.Agents(ctx, projectID)
 	if err != nil {
 		return domain.Agent{}, fmt.Errorf("list machines: %w", err)

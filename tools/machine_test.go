@@ -16,6 +16,7 @@ import (
 type fakeMachines struct {
 	mu       sync.Mutex
 	agents   []domain.Agent
+	away     error // of the list of agents, where it is set
 	rules    domain.CommandRules
 	rulesErr error
 	commands map[string]domain.Command
@@ -45,7 +46,7 @@ func (f *fakeMachines) Agents(_ context.Context, projectID string) (list []domai
 			list = append(list, a)
 		}
 	}
-	return list, nil
+	return list, f.away
 }
 
 func (f *fakeMachines) Command(_ context.Context, projectID, id string) (domain.Command, error) {
@@ -124,6 +125,7 @@ func TestRunCommandAsks(t *testing.T) {
 		{"on the list", domain.CommandRules{Policy: domain.CommandsAllowListed, Allowed: []string{"git status"}}, map[string]any{"command": "git status"}, false},
 		{"a list that can't be read", domain.CommandRules{Policy: domain.CommandsAllowListed, Allowed: []string{"git status", "* x"}}, map[string]any{"command": "git status"}, true},
 		{"no command", domain.CommandRules{Policy: domain.CommandsAlwaysAsk}, map[string]any{}, false},
+		{"as long as may be", domain.CommandRules{Policy: domain.CommandsChangesAsk}, map[string]any{"command": "touch x", "timeout_secs": 1800}, true},
 	} {
 		f := newFakeMachines()
 		f.rules = c.rules
@@ -234,6 +236,7 @@ func TestRunCommandIsPinned(t *testing.T) {
 		"renamed":         {[]domain.Agent{{ID: "a1", ProjectID: "p", Hostname: "web-old"}, {ID: "a9", ProjectID: "p", Hostname: "web"}}, pinned, `was called "web" as this was asked for, and is "web-old" now`},
 		"replaced":        {[]domain.Agent{{ID: "a9", ProjectID: "p", Hostname: "web"}}, pinned, "is not in the project any more"},
 		"never pinned":    {[]domain.Agent{{ID: "a9", ProjectID: "p", Hostname: "web"}}, asked, "is not in the project any more"},
+		"by two names":    {[]domain.Agent{{ID: "a8", ProjectID: "p", Hostname: "a1"}, {ID: "a9", ProjectID: "p", Hostname: "a1"}}, pinned, "is not in the project any more"},
 		"of others by id": {[]domain.Agent{{ID: "a9", ProjectID: "p", Hostname: "a1"}}, pinned, "is not in the project any more"},
 	} {
 		f.agents = c.agents
@@ -345,5 +348,42 @@ func TestRunCommandIsRunAgain(t *testing.T) {
 	}
 	if spec, _ := r.Lookup("run_command"); !spec.Resumable || spec.SecretEnv != "env" || spec.Policy != domain.PolicyInput {
 		t.Errorf("%+v", spec)
+	}
+}
+
+// A call that may take longer than any is none that can be run, and asks nobody.
+func TestRunCommandHasALimit(t *testing.T) {
+	t.Parallel()
+	f := newFakeMachines()
+	r := tools.NewRegistry(tools.MachineTools(f)...)
+	for _, secs := range []int{-1, int(domain.MaxToolTimeout/time.Second) + 1} {
+		call := input(t, map[string]any{"agent_id": "web", "command": "touch x", "timeout_secs": secs})
+		if res, err := r.Run(t.Context(), inProject, "run_command", call); err != nil || !res.Error || !strings.Contains(res.Text, "timeout_secs") || len(f.ordered) != 0 {
+			t.Errorf("%d: %v %q", secs, err, res.Text)
+		}
+		if r.Asks(t.Context(), inProject, "run_command", call) {
+			t.Errorf("%d asks", secs)
+		}
+	}
+}
+
+// Where it can't be told which machines there are, a call asks, is not explained as one of none,
+// and an approved one is run again later.
+func TestRunCommandWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	f := newFakeMachines()
+	f.away = domain.Errorf(domain.CodeUnavailable, "the database is away")
+	r := tools.NewRegistry(tools.MachineTools(f)...)
+	call := input(t, map[string]any{"agent_id": "a1", "hostname": "web", "command": "touch x"})
+	if !r.Asks(t.Context(), inProject, "run_command", call) {
+		t.Error("it does not ask")
+	}
+	if about := r.Explain(t.Context(), inProject, "run_command", call); len(about) != 1 || !strings.Contains(about[0].Value, "could not be looked up") {
+		t.Errorf("it is about %+v", about)
+	}
+	approved := inProject
+	approved.ActionID = "act"
+	if res, err := r.Run(t.Context(), approved, "run_command", call); domain.CodeOf(err) != domain.CodeUnavailable || res.Text != "" || len(f.ordered) != 0 {
+		t.Errorf("%v %+v, ordered %d", err, res, len(f.ordered))
 	}
 }

@@ -13,13 +13,16 @@ import (
 )
 
 // fakeForwards has the port forward f1 of the machine a1 of p1.
-type fakeForwards struct{ calls []string }
+type fakeForwards struct {
+	calls []string
+	away  error // of all that is only read, where it is set
+}
 
 func (f *fakeForwards) AgentPlace(_ context.Context, id string) (string, string, error) {
 	if id != "a1" {
 		return "", "", domain.NotFound("there is no agent %q", id)
 	}
-	return "p1", "web1", nil
+	return "p1", "web1", f.away
 }
 
 func (f *fakeForwards) find(project, agent, id string) (domain.PortForward, error) {
@@ -35,12 +38,18 @@ func (f *fakeForwards) PortForwards(_ context.Context, project, agent string) ([
 }
 
 func (f *fakeForwards) PortForward(_ context.Context, project, agent, id string) (domain.PortForward, error) {
+	if f.away != nil {
+		return domain.PortForward{}, f.away
+	}
 	return f.find(project, agent, id)
 }
 
 func (f *fakeForwards) CreatePortForward(_ context.Context, n domain.PortForward, by domain.Author) (domain.PortForward, error) {
 	if err := n.Check(); err != nil {
 		return n, err
+	}
+	if n.ProjectID != "p1" || n.AgentID != "a1" {
+		return n, domain.NotFound("there is no agent %q", n.AgentID)
 	}
 	if n.RouteName == "app" {
 		return n, domain.Errorf(domain.CodeConflict, "the machine has a port forward %q already", n.RouteName)
@@ -57,7 +66,12 @@ func (f *fakeForwards) UpdatePortForward(_ context.Context, at domain.PortForwar
 	now, err := f.find(at.ProjectID, at.AgentID, at.ID)
 	if err == nil {
 		f.calls = append(f.calls, "update "+at.ID)
-		now.Port = *c.Port
+		if c.Port != nil {
+			now.Port = *c.Port
+		}
+		if c.RouteName != nil {
+			now.RouteName = *c.RouteName
+		}
 	}
 	return now, err
 }
@@ -90,6 +104,9 @@ func TestPortForwardTools(t *testing.T) {
 			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "3000"}, {Name: "reached at", Value: "https://h.example.com/agents/a1/app/"}, {Name: "new port", Value: "3001"}}},
 		{"delete_port_forward", `{"agent_id":"a1","id":"f1"}`, true, "Removed the port forward app (port 3000 of web1)",
 			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "3000"}, {Name: "reached at", Value: "https://h.example.com/agents/a1/app/"}}},
+		{"update_port_forward", `{"agent_id":"a1","id":"f1","route_name":"shop"}`, true, "is reached at https://h.example.com/agents/a1/shop/",
+			[]domain.Detail{{Name: "machine", Value: "web1"}, {Name: "port", Value: "3000"}, {Name: "reached at", Value: "https://h.example.com/agents/a1/app/"},
+				{Name: "then reached at", Value: "https://h.example.com/agents/a1/shop/"}}},
 	} {
 		input := json.RawMessage(c.input)
 		if asks := registry.Asks(t.Context(), here, c.name, input); asks != c.asks {
@@ -98,7 +115,7 @@ func TestPortForwardTools(t *testing.T) {
 		if diff := cmp.Diff(c.about, registry.Explain(t.Context(), here, c.name, input)); diff != "" {
 			t.Errorf("%s is about (-want +got):\n%s", c.name, diff)
 		}
-		if result, err := registry.Run(t.Context(), elsewhere, c.name, input); c.name != "create_port_forward" && (err != nil || !result.Error) {
+		if result, err := registry.Run(t.Context(), elsewhere, c.name, input); err != nil || !result.Error {
 			t.Errorf("%s in another project: %+v, %v", c.name, result, err)
 		}
 		if result, err := registry.Run(t.Context(), here, c.name, input); err != nil || result.Error || !strings.Contains(result.Text, c.says) {
@@ -107,6 +124,9 @@ func TestPortForwardTools(t *testing.T) {
 		if about := registry.Explain(t.Context(), elsewhere, c.name, input); c.asks && (len(about) != 1 || !strings.HasPrefix(about[0].Value, "none: ")) {
 			t.Errorf("%s in another project is about %+v", c.name, about)
 		}
+	}
+	if diff := cmp.Diff([]string{"create p1 a1 api by ada", "update f1", "delete f1", "update f1"}, forwards.calls); diff != "" {
+		t.Errorf("done (-want +got):\n%s", diff)
 	}
 	for name, input := range map[string]string{
 		"create_port_forward": `{"agent_id":"a1","port":80,"route_name":"app"}`, "update_port_forward": `{"agent_id":"a1","id":"f1"}`, "delete_port_forward": `{"agent_id":"a1"}`,
@@ -157,5 +177,24 @@ func TestPortForwardsHoldAsTheyWereShown(t *testing.T) {
 				t.Errorf("%s, %s: %+v, %v, %v", name, what, result, err, forwards.calls)
 			}
 		}
+	}
+}
+
+// Where the store is away nobody is told that there is nothing, and nothing is removed that was not
+// seen.
+func TestPortForwardToolsWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	forwards := &fakeForwards{away: domain.Errorf(domain.CodeUnavailable, "the database is away")}
+	registry := tools.NewRegistry(tools.PortForwardTools(forwards, "")...)
+	scope := domain.Scope{ProjectID: "p1", UserID: "ada", ActionID: "act"}
+	for name, input := range map[string]string{
+		"create_port_forward": `{"agent_id":"a1","port":80,"route_name":"api"}`, "update_port_forward": `{"agent_id":"a1","id":"f1","port":80}`, "delete_port_forward": `{"agent_id":"a1","id":"f1"}`,
+	} {
+		if about := registry.Explain(t.Context(), scope, name, json.RawMessage(input)); len(about) != 1 || !strings.Contains(about[0].Value, "could not be looked up") {
+			t.Errorf("%s is about %+v", name, about)
+		}
+	}
+	if _, err := registry.Run(t.Context(), scope, "delete_port_forward", json.RawMessage(`{"agent_id":"a1","id":"f1"}`)); domain.CodeOf(err) != domain.CodeUnavailable || len(forwards.calls) != 0 {
+		t.Errorf("%v, and it did %q", err, forwards.calls)
 	}
 }
