@@ -204,10 +204,20 @@ func refused(doing string, status int, text string) error {
 		code = domain.CodeNotFound
 	case http.StatusServiceUnavailable:
 		code = domain.CodeUnavailable // it starts, or stops
+	case http.StatusInternalServerError:
+		if memberAway(text) {
+			code = domain.CodeUnavailable
+		}
 	}
 	e := domain.Errorf(code, "LXD could not %s: %s (%d)", doing, text, status)
 	e.Err = &refusal{status, text}
 	return e
+}
+
+// memberAway reports whether a server of a cluster says that it does not reach another one. It
+// takes some seconds before it counts that as offline.
+func memberAway(text string) bool {
+	return strings.Contains(text, "Unable to connect to:") || strings.Contains(text, "peer node ") && strings.HasSuffix(text, " is down")
 }
 
 // statusOf gives the status that LXD refused with; 0 where it did not.

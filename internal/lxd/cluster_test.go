@@ -56,48 +56,51 @@ func TestCluster(t *testing.T) {
 func TestAMemberIsOffline(t *testing.T) {
 	t.Parallel()
 	fake, _, c, _ := clustered(t)
-	fake.Leave("two")
+	fake.Leave("two", true)
 	err := c.EnsureNetwork(t.Context(), "p")
-	if domain.CodeOf(err) != domain.CodeUnavailable || !strings.Contains(domain.PublicMessage(err), "the member two of the LXD cluster is offline (No heartbeat for 30s)") {
+	if domain.CodeOf(err) != domain.CodeUnavailable || !strings.Contains(domain.PublicMessage(err), "the member two of the LXD cluster is offline") {
 		t.Errorf("while one is away: %v", err)
 	}
 	if made := fake.Networks(); len(made) != 0 {
 		t.Errorf("begun is %v", made)
 	}
-	fake.Leave("")
+	fake.Leave("", false)
 	if err := c.EnsureNetwork(t.Context(), "p"); err != nil {
 		t.Errorf("once it is back: %v", err)
 	}
 }
 
-// A member that goes amid the making leaves a network half made, with its options: a cluster takes
-// none a second time. It is made all the same once the member is back, by its owner alone.
+// A member that went a moment ago leaves a network half made, with its options: a cluster takes
+// none a second time, nor is it announced again. It is made all the same once the member is back,
+// by its owner alone.
 func TestANetworkThatIsHalfMade(t *testing.T) {
 	t.Parallel()
 	fake, server, c, door := clustered(t)
-	for project, installation := range map[string]string{"p": door.Installation(), "q": "another"} {
-		n := lxd.Network{Name: lxd.NetworkName(project), Type: "bridge"}
-		for _, member := range fake.Members {
-			if err := server.UseTarget(member).CreateNetwork(t.Context(), n); err != nil {
-				t.Fatal(err)
-			}
-		}
-		n.Config = map[string]string{"ipv4.address": "10.8.7.1/24", "user.harvest.installation": installation, "user.harvest.project": project}
-		fake.Leave("two")
-		if err := server.CreateNetwork(t.Context(), n); err == nil || !strings.Contains(err.Error(), "is down") {
+	theirs := lxd.NewContainers(door, lxd.Image{Network: map[string]string{"ipv4.address": "10.9.0.1/24"}})
+	fake.Leave("two", false)
+	for _, project := range []string{"p", "q"} {
+		if err := theirs.EnsureNetwork(t.Context(), project); domain.CodeOf(err) != domain.CodeUnavailable || !strings.Contains(err.Error(), "Unable to connect to: 10.0.0.2:8443") {
 			t.Fatalf("made without a member: %v", err)
 		}
-		fake.Leave("")
 	}
+	fake.Leave("two", true)
+	if err := c.EnsureNetwork(t.Context(), "p"); domain.CodeOf(err) != domain.CodeUnavailable {
+		t.Errorf("while it is away: %v", err)
+	}
+	fake.Leave("", false)
 	for range 2 {
 		if err := c.EnsureNetwork(t.Context(), "p"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := fake.NetworkOf(lxd.NetworkName("p")); got["ipv4.address"] != "10.8.7.1/24" || got["user.harvest.project"] != "p" {
+	if got := fake.NetworkOf(lxd.NetworkName("p")); got["ipv4.address"] != "10.9.0.1/24" || got["user.harvest.project"] != "p" {
 		t.Errorf("the network is %v", got)
 	}
+	fake.NetworkOf(lxd.NetworkName("q"))["user.harvest.installation"] = "another"
 	if err := c.EnsureNetwork(t.Context(), "q"); domain.CodeOf(err) != domain.CodeUpstream || !strings.Contains(err.Error(), "did not make") {
 		t.Errorf("one that others have half made: %v", err)
+	}
+	if n, err := server.GetNetwork(t.Context(), lxd.NetworkName("q")); err != nil || n.Status == "Created" {
+		t.Errorf("it is %+v, %v", n, err)
 	}
 }

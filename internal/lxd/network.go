@@ -62,7 +62,8 @@ func (c *Containers) owns(n Network, projectID string) error {
 // makeNetwork makes the network of a project, or goes on with one that was begun.
 func (c *Containers) makeNetwork(ctx context.Context, server InstanceServer, begun Network, projectID string) error {
 	n := Network{Name: NetworkName(projectID), Type: "bridge", Description: networkDescription}
-	if err := announce(ctx, server, n); err != nil {
+	members, err := clusterMembers(ctx, server)
+	if err != nil {
 		return err
 	}
 	if len(begun.Config) > 0 { // a cluster that could not make it has kept its options, and takes none again
@@ -70,6 +71,9 @@ func (c *Containers) makeNetwork(ctx context.Context, server InstanceServer, beg
 			return err
 		}
 		return server.CreateNetwork(ctx, n)
+	}
+	if err := announce(ctx, server, members, n); err != nil {
+		return err
 	}
 	all, err := server.GetNetworks(ctx)
 	if err != nil {
@@ -83,23 +87,28 @@ func (c *Containers) makeNetwork(ctx context.Context, server InstanceServer, beg
 	return server.CreateNetwork(ctx, n)
 }
 
-// announce tells each member of a cluster of a network to come, without which a cluster makes none.
-// It makes none either while a member is away.
-func announce(ctx context.Context, server InstanceServer, n Network) error {
+// clusterMembers gives the members of the cluster, if the server is one: all of them, or an error
+// that says which is away. A cluster makes no network without it.
+func clusterMembers(ctx context.Context, server InstanceServer) ([]ClusterMember, error) {
 	who, err := server.GetServer(ctx)
 	if err != nil || !who.Environment.Clustered {
-		return err
+		return nil, err
 	}
 	members, err := server.GetClusterMembers(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range members {
 		if m.Status == MemberOffline {
-			return domain.Errorf(domain.CodeUnavailable,
-				"the member %s of the LXD cluster is offline (%s), and a cluster makes networks only with all of its members; start it, or remove it from the cluster", m.Name, m.Message)
+			return nil, domain.Errorf(domain.CodeUnavailable,
+				"the member %s of the LXD cluster is offline, and a cluster makes networks only with all of its members; start it, or remove it from the cluster", m.Name)
 		}
 	}
+	return members, nil
+}
+
+// announce tells each member of a cluster of a network to come, without which a cluster makes none.
+func announce(ctx context.Context, server InstanceServer, members []ClusterMember, n Network) error {
 	for _, m := range members {
 		err := server.UseTarget(m.Name).CreateNetwork(ctx, n)
 		if err != nil && !strings.Contains(err.Error(), "already defined on") { // by an attempt before

@@ -101,9 +101,8 @@ type ImageAlias struct {
 
 // ClusterMember is a member of a cluster.
 type ClusterMember struct {
-	Name    string `json:"server_name"`
-	Status  string `json:"status"`  // Online, Offline or Evacuated
-	Message string `json:"message"` // about it, such as how long nothing was heard of one that is offline
+	Name   string `json:"server_name"`
+	Status string `json:"status"` // Online, Offline or Evacuated
 }
 
 // MemberOffline is the status of a member that does not answer the others.

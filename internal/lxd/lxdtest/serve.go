@@ -66,7 +66,7 @@ func (s *Server) members() []map[string]string {
 	list := []map[string]string{}
 	for _, name := range s.Members {
 		m := map[string]string{"server_name": name, "status": "Online", "message": "Fully operational"}
-		if name == s.offline {
+		if name == s.offline && s.noticed {
 			m["status"], m["message"] = "Offline", "No heartbeat for 30s"
 		}
 		list = append(list, m)
@@ -142,8 +142,8 @@ func (s *Server) createNetwork(w http.ResponseWriter, r *http.Request) {
 		s.networks[n.Name] = there
 	}
 	switch {
-	case target != "" && target == s.offline:
-		refuse(w, http.StatusInternalServerError, "Unable to connect to the member")
+	case target != "" && there.Status != "Pending":
+		refuse(w, http.StatusInternalServerError, "Network is not in pending state")
 	case target != "" && slices.Contains(there.pending, target):
 		refuse(w, http.StatusBadRequest, "The network is already defined on member \""+target+"\"")
 	case target != "" && len(n.Config) > 0:
@@ -174,7 +174,7 @@ func (s *Server) finishNetwork(w http.ResponseWriter, n, there *network) {
 	s.networks[n.Name] = n
 	if s.offline != "" {
 		n.Status = "Errored"
-		refuse(w, http.StatusInternalServerError, "peer node "+s.offline+" is down")
+		refuse(w, http.StatusInternalServerError, "failed to notify peer "+s.offline+": Get \"https://10.0.0.2:8443/1.0\": Unable to connect to: 10.0.0.2:8443 ([dial tcp: connection refused])")
 		return
 	}
 	answer(w, nil)

@@ -79,6 +79,7 @@ type Server struct {
 	networks   map[string]*network
 	projects   map[string]bool
 	offline    string // the member that the others don't reach; "": none
+	noticed    bool   // that it is away
 	operations map[string]*operation
 	faults     map[Step]Fault
 	asked      map[Step]int
@@ -253,11 +254,12 @@ func (s *Server) trusts(r *http.Request) (fingerprint string, trusted bool) {
 	return fingerprint, s.trusted[fingerprint]
 }
 
-// Leave has a member of the cluster go; "" brings back the one that went.
-func (s *Server) Leave(member string) {
+// Leave has a member of the cluster go; "" brings back the one that went. Others call it offline
+// once they have noticed.
+func (s *Server) Leave(member string, noticed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.offline = member
+	s.offline, s.noticed = member, noticed
 }
 
 // PutNetwork makes a network without further ado.
