@@ -59,13 +59,22 @@ func (p *program) console(ctx context.Context, api *client.Client, a client.Agen
 		return err
 	}
 	defer conn.CloseNow() //nolint:errcheck // it is over by then
-	before, err := term.MakeRaw(int(p.in.Fd()))
-	if err != nil {
-		return fmt.Errorf("change the terminal: %w", err)
-	}
-	defer term.Restore(int(p.in.Fd()), before) //nolint:errcheck // there is nothing else to try
 	c := console{conn: conn, file: p.out, out: p.out}
 	changed := make(chan os.Signal, 1)
+	resized := func() { // it may have been, while the program was stopped
+		select {
+		case changed <- syscall.SIGWINCH:
+		default:
+		}
+	}
+	tty, err := borrow(p.in, resized)
+	if err != nil {
+		return err
+	}
+	defer tty.giveBack()
+	if err := tty.raw(); err != nil {
+		return err
+	}
 	signal.Notify(changed, syscall.SIGWINCH)
 	defer signal.Stop(changed)
 	go c.resizes(ctx, changed)
@@ -77,6 +86,7 @@ func (p *program) console(ctx context.Context, api *client.Client, a client.Agen
 	if ctx.Err() != nil && err != nil {
 		err = exitError{exitStopped, errors.New("left the console")}
 	}
+	tty.giveBack() // the other end may take its time
 	_ = conn.Close(websocket.StatusNormalClosure, "")
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -205,10 +206,28 @@ func (p *program) secret(in *bufio.Reader, prompt string) (string, error) {
 	if !term.IsTerminal(int(p.in.Fd())) {
 		return p.line(in, prompt)
 	}
-	fmt.Fprint(p.errs, prompt)
-	text, err := term.ReadPassword(int(p.in.Fd()))
-	fmt.Fprintln(p.errs)
+	ask := func() { fmt.Fprint(p.errs, prompt) }
+	tty, err := borrow(p.in, ask)
 	if err != nil {
+		return "", err
+	}
+	defer tty.giveBack()
+	ask()
+	typed := make(chan struct{})
+	var text []byte
+	var fault error
+	go func() {
+		defer close(typed)
+		text, fault = term.ReadPassword(int(p.in.Fd()))
+	}()
+	select {
+	case <-tty.ended: // and with the program who still reads
+		fmt.Fprintln(p.errs)
+		return "", exitError{exitStopped, errors.New("stopped")}
+	case <-typed:
+	}
+	fmt.Fprintln(p.errs)
+	if err := fault; err != nil {
 		return "", fmt.Errorf("read the %s: %w", strings.TrimSuffix(prompt, ": "), err)
 	}
 	return string(text), nil
