@@ -25,6 +25,7 @@ func (s *Server) agentRoutes() []route {
 		{post, "/agent/output", machine, outputLimit, endpoint(s, http.StatusOK, s.agentOutput)},
 		{post, "/agent/results", machine, resultLimit, s.fewLarge(endpoint(s, http.StatusOK, s.agentResult))},
 
+		{get, "/agents", person, noBody, endpoint(s, http.StatusOK, s.agentsSeen)},
 		{get, "/agents/:agent_id/install.sh", public, noBody, endpoint(s, http.StatusOK, s.installScript)},
 		{get, "/agents/binary/harvest-agent", public, noBody, s.agentBinary},
 
@@ -47,6 +48,27 @@ func (s *Server) agents(ctx context.Context, r request[none]) ([]domain.AgentInf
 		infos = append(infos, a.Info())
 	}
 	return infos, nil
+}
+
+// agentsSeen answers GET /agents: those of all projects that the caller may see.
+func (s *Server) agentsSeen(ctx context.Context, r request[none]) ([]domain.AgentPlace, error) {
+	filter := domain.AgentFilter{Hostname: r.query.Get("hostname"), Provider: r.query.Get("provider")}
+	if r.query.Get("online") != "" {
+		online, err := flag(r.query, "online")
+		if err != nil {
+			return nil, err
+		}
+		filter.Online = &online
+	}
+	if err := filter.Check(); err != nil {
+		return nil, err
+	}
+	list, err := s.Agents.AgentsSeen(ctx, r.caller.Actor, filter)
+	places := make([]domain.AgentPlace, 0, len(list))
+	for _, a := range list {
+		places = append(places, a.Place())
+	}
+	return places, err
 }
 
 // agent answers GET /projects/:pid/agents/:aid.

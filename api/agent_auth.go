@@ -44,6 +44,8 @@ type AgentHub interface {
 type Agents interface {
 	// Agents lists a project's, in the order in which they joined.
 	Agents(ctx context.Context, projectID string) ([]domain.Agent, error)
+	// AgentsSeen lists those of all projects that a person may see, by project.
+	AgentsSeen(ctx context.Context, who domain.Actor, f domain.AgentFilter) ([]domain.PlacedAgent, error)
 	// Agent gives one of a project, or not_found.
 	Agent(ctx context.Context, projectID, id string) (domain.Agent, error)
 }

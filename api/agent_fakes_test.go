@@ -51,6 +51,18 @@ func (f *fakeAgents) Agents(_ context.Context, projectID string) (list []domain.
 	return list, nil
 }
 
+func (f *fakeAgents) AgentsSeen(ctx context.Context, who domain.Actor, filter domain.AgentFilter) (list []domain.PlacedAgent, err error) {
+	all, err := f.Agents(ctx, "p1")
+	for _, a := range all {
+		fits := (filter.Hostname == "" || filter.Hostname == a.Hostname) && (filter.Online == nil || *filter.Online == a.Online) &&
+			(filter.Provider == "" || filter.Provider == a.Info().Provider)
+		if fits && who.MemberOf("red") {
+			list = append(list, domain.PlacedAgent{Agent: a, ProjectName: "engine"})
+		}
+	}
+	return list, err
+}
+
 func (f *fakeAgents) Agent(_ context.Context, projectID, id string) (domain.Agent, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

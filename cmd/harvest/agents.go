@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/harvest-engine/harvest/cmd/harvest/client"
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -56,38 +54,17 @@ func agentProjectFlag(c *cobra.Command, project *string) {
 	c.Flags().StringVar(project, "project", "", "name or id of the machine's project (default: any of yours)")
 }
 
-// askedAtOnce is how many projects are asked for their machines at a time.
-const askedAtOnce = 8
-
-// agentsIn lists the machines of a project, or without one those of all that the caller sees, in
-// the order of the projects. One that is removed meanwhile has none.
+// agentsIn lists the machines of a project, or without one those of all that the caller sees, by
+// project. Never nil: it is shown as JSON too.
 func agentsIn(ctx context.Context, api *client.Client, project string) ([]client.Agent, error) {
-	if project != "" {
-		x, err := projectNamed(ctx, api, project)
-		if err != nil {
-			return nil, err
-		}
-		return api.Agents(ctx, x)
+	if project == "" {
+		return api.AllAgents(ctx)
 	}
-	projects, err := api.Projects(ctx)
+	x, err := projectNamed(ctx, api, project)
 	if err != nil {
 		return nil, err
 	}
-	each := make([][]client.Agent, len(projects))
-	asking, ctx := errgroup.WithContext(ctx)
-	asking.SetLimit(askedAtOnce)
-	for i, x := range projects {
-		asking.Go(func() (err error) {
-			if each[i], err = api.Agents(ctx, x); domain.CodeOf(err) == domain.CodeNotFound {
-				err = nil
-			}
-			return err
-		})
-	}
-	if err := asking.Wait(); err != nil {
-		return nil, err
-	}
-	return slices.Concat(append([][]client.Agent{{}}, each...)...), nil // never nil: it is shown as JSON too
+	return api.Agents(ctx, x)
 }
 
 // agentNamed gives the machine of that id, or of that name where only one has it. A container
@@ -167,11 +144,24 @@ func (p *program) showAgentCommand() *cobra.Command {
 			p.fields([2]string{"machine", a.Hostname}, [2]string{"id", a.ID}, [2]string{"project", a.ProjectName}, [2]string{"state", agentState(a)},
 				[2]string{"made by", map[string]string{"lxd": "Harvest, as an LXD container", "manual": "hand"}[a.Provider]},
 				[2]string{"description", a.Description}, [2]string{"joined", when(a.CreatedAt)},
-				[2]string{"version", cmp.Or(a.Version, "it does not say")}, [2]string{"additions", cmp.Or(strings.Join(a.Capabilities, ", "), "none: it speaks the plain wire, with fewer promises")})
+				[2]string{"version", cmp.Or(a.Version, "it does not say")}, [2]string{"able to", abilities(a.Capabilities)})
 			return nil
 		})
 	jsonFlag(c, &asJSON)
 	return c
+}
+
+// abilities says what the capabilities of an agent are good for; see docs/agent-wire.md.
+func abilities(capabilities []string) string {
+	var list []string
+	for _, c := range capabilities {
+		if what, known := map[string]string{"ack": "keep results until they are taken", "cancel": "cancel commands", "env": "set variables", "batch": "", "bytes": ""}[c]; !known {
+			list = append(list, c)
+		} else if what != "" {
+			list = append(list, what)
+		}
+	}
+	return cmp.Or(strings.Join(list, ", "), "run commands alone: an agent of another make, with fewer promises")
 }
 
 // oneMachine is the check of commands that take a machine alone.

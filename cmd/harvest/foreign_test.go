@@ -306,6 +306,9 @@ func TestIDsOfOtherProjects(t *testing.T) {
 			}
 		}
 	}
+	if status, text := r.bearer(t, red.key, http.MethodGet, "/agents", ""); status != http.StatusOK || !strings.Contains(text, red.agent) || strings.Contains(text, blue.agent) || strings.Contains(text, blue.project) {
+		t.Errorf("the machines of all projects: %d %s", status, text)
+	}
 	r.inBodies(t, red, blue)
 }
 

@@ -42,6 +42,7 @@ func newMachines(t *testing.T) (*machines, *teamProgram) {
 	t.Cleanup(server.Close)
 	m.answer("GET /projects", `[{"id":"p1","name":"engine"}]`)
 	m.answer("GET /projects/p1/agents", fakeMachines)
+	m.answer("GET /agents", strings.ReplaceAll(fakeMachines, `"id":`, `"project_id":"p1","project_name":"engine","id":`))
 	return m, newTeamProgram(t, map[string]string{urlVariable: server.URL, tokenVariable: "the-token"})
 }
 

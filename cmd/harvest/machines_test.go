@@ -22,7 +22,7 @@ func TestMachinesAreListed(t *testing.T) {
 	if out := ada.says(exitOK, "", nil, in("agents", "list", "--json")...); json.Unmarshal([]byte(out), &list) != nil || len(list) != 2 || list[0].ProjectName != "engine" {
 		t.Errorf("as JSON: %s", out)
 	}
-	ada.says(exitOK, "", []string{"web1", "engine", "online", "hand", "0.3.0", "ack, cancel"}, "agents", "show", "web1")
+	ada.says(exitOK, "", []string{"web1", "engine", "online", "hand", "0.3.0", "keep results until they are taken, cancel commands\n"}, "agents", "show", "web1")
 	ada.says(exitOK, "", []string{"box", "LXD container", "it does not say", "with fewer promises"}, "agents", "show", "a2")
 	ada.says(exitFailed, "", []string{`there is no machine "web9"`, "harvest agents list"}, "agents", "show", "web9")
 	ada.says(exitFailed, "", []string{"there is no project"}, "agents", "list", "--project", "none")

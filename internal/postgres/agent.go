@@ -56,9 +56,14 @@ select c.id from commands c where c.agent_id = @agent and c.ended_at is null ord
 )
 
 func scanAgent(row pgx.Row) (a domain.Agent, err error) {
-	err = row.Scan(&a.ID, &a.ProjectID, &a.Hostname, &a.Description, &a.Provider, &a.Instance, &a.Machine, &a.Version, &a.Capabilities,
-		&a.Online, &a.LastSeen, &a.CreatedAt)
+	err = row.Scan(agentFields(&a)...)
 	return a, err
+}
+
+// agentFields are where agentColumns are read into.
+func agentFields(a *domain.Agent) []any {
+	return []any{&a.ID, &a.ProjectID, &a.Hostname, &a.Description, &a.Provider, &a.Instance, &a.Machine, &a.Version, &a.Capabilities,
+		&a.Online, &a.LastSeen, &a.CreatedAt}
 }
 
 // Agents lists the agents of a project, the oldest first.

@@ -14,7 +14,7 @@ import (
 // Agent is a machine of a project, by the daemon that runs on it.
 type Agent struct {
 	domain.AgentInfo
-	// ProjectID and ProjectName say whose it is; Agents fills them in.
+	// ProjectID and ProjectName say whose it is; Agents fills them in, of a single project.
 	ProjectID   string `json:"project_id"`
 	ProjectName string `json:"project_name"`
 }
@@ -37,6 +37,13 @@ func (c *Client) Agents(ctx context.Context, project domain.Project) ([]Agent, e
 	for i := range list {
 		list[i].ProjectID, list[i].ProjectName = project.ID, project.Name
 	}
+	return list, err
+}
+
+// AllAgents lists the machines of all projects that the caller may see.
+func (c *Client) AllAgents(ctx context.Context) ([]Agent, error) {
+	list := []Agent{}
+	err := c.fetch(ctx, call{method: http.MethodGet, path: "/agents"}, &list)
 	return list, err
 }
 
