@@ -57,6 +57,14 @@ func commandStatus(status domain.CommandStatus) string {
 		return "waits for approval"
 	case domain.CommandQueued:
 		return "waits for the machine"
+	case domain.CommandDelivered:
+		return "sent"
+	case domain.CommandFailed, domain.CommandExpired:
+		return "never ran"
+	case domain.CommandRejected:
+		return "not approved"
+	case domain.CommandUnknown:
+		return "end unknown"
 	}
 	return strings.ReplaceAll(string(status), "_", " ")
 }
@@ -133,9 +141,12 @@ func (p *program) showLog(ctx context.Context, api *client.Client, x domain.Comm
 
 // lateNews says what a machine told of a command after its end.
 func lateNews(late *domain.CommandLate) string {
-	text := "it was " + commandStatus(late.Status)
+	text := map[domain.CommandStatus]string{
+		domain.CommandDone: "it ended", domain.CommandTimedOut: "it was ended at its time limit", domain.CommandCanceled: "it was canceled",
+		domain.CommandFailed: "it never ran", domain.CommandUnknown: "nobody saw how it ended",
+	}[late.Status]
 	if late.ExitCode != nil {
-		text += fmt.Sprintf(", with exit code %d", *late.ExitCode)
+		text += fmt.Sprintf(" with exit code %d", *late.ExitCode)
 	}
 	return cmp.Or(strings.TrimSuffix(text+": "+domain.VisibleFault(late.Error), ": "), text)
 }

@@ -192,7 +192,7 @@ func TestCommandsOfAMachine(t *testing.T) {
 	m.answer("POST "+ofWeb1+"/commands/c1/cancel", `{}`)
 	m.stream("GET "+ofWeb1+"/commands/c1/events", hello, endOf("unknown", ""))
 	ada.says(exitOK, "", []string{"asked for the end of the command on web1"}, "agents", "cancel", "c1")
-	ada.says(exitUnknown, "", []string{"hi\n", "web1 told later: it was done, with exit code 3"}, "agents", "logs", "c1")
+	ada.says(exitUnknown, "", []string{"hi\n", "web1 told later: it ended with exit code 3"}, "agents", "logs", "c1")
 	ada.says(exitOK, "", []string{`{"event_id":"1","type":"command_output"`}, "agents", "logs", "c1", "--json")
 	ada.says(exitNotRun, "", []string{"there is no command"}, "agents", "logs", "c9")
 	ada.says(exitFailed, "", []string{"there is no command"}, "agents", "cancel", "c9")

@@ -21,7 +21,8 @@ func (p *program) watchCommand() *cobra.Command {
 		Long: `Shows questions, steps, answers, actions that wait, and who is there, of all conversations of a
 project, as they come, until Ctrl-C. A turn that runs already is shown from its beginning.
 What happens while the server is away for a moment is shown when it is back. Of commands that
-people run on machines it shows those that wait for approval; harvest agents commands has all.
+people run on machines it shows which they are and how they end; harvest agents logs has what
+they write.
 
 With --json each event is a line of JSON as the API gives it; those that are stored have an
 event_id, from which --after goes on.`,

@@ -43,6 +43,8 @@ const (
 	EventConversationUpdated EventType = "conversation_updated" // {conv_id, updated_at}
 	EventConversationDeleted EventType = "conversation_deleted" // {conv_id}
 	EventSuggestions         EventType = "suggestions"          // {conv_id, turn_id, choices}
+	EventCommandOrdered      EventType = "command_ordered"      // {id, agent_id, hostname, command, description, requester, requester_name}: a person's own, which no approval is asked for
+	EventCommandEnded        EventType = "command_ended"        // {id, agent_id, hostname, requester, requester_name, status, exit_code, error}: of a person's own
 
 	EventCommandStarted EventType = "command_started" // {hostname, command}
 	EventCommandOutput  EventType = "command_output"  // {stream, offset, text}; data, in base64, in the place of text that is not UTF-8

@@ -17,6 +17,9 @@ const (
 	// overdueAge is how long a command's workflow may take to settle what its time is up for. Then
 	// the sweeper does: there may be no worker.
 	overdueAge = 10 * time.Second
+	// notesAtOnce bounds the notes that are on their way: those of a project wait for each other,
+	// each with a connection to the database, which commands themselves need.
+	notesAtOnce = 2
 	// cancelPatience is how long the deletion of a project waits for commands that it canceled.
 	cancelPatience = 5 * time.Second
 )
@@ -62,6 +65,11 @@ type CommandStore interface {
 	OverdueCommands(ctx context.Context, age time.Duration, limit int) ([]string, error)
 	// UntoldCommands names commands that ended longer than age ago and whose workflow does not know.
 	UntoldCommands(ctx context.Context, age time.Duration, limit int) ([]string, error)
+	// NoteCommand tells a project of a person's command what it was not told: that it was ordered,
+	// and how it ended.
+	NoteCommand(ctx context.Context, id string) error
+	// UnnotedCommands names commands of which projects were not told all, since longer than age.
+	UnnotedCommands(ctx context.Context, age time.Duration, limit int) ([]string, error)
 	// OpenCommands lists commands older than age that have a workflow and have not ended, by id,
 	// after the given one.
 	OpenCommands(ctx context.Context, age time.Duration, after string, limit int) ([]domain.Command, error)
@@ -135,6 +143,7 @@ func (e *Engine) FollowCommand(ctx context.Context, id string, after domain.Curs
 // CommandFinished tells the workflow of a command that it is over. One that is gone, or was never
 // started, has nothing to be told: whoever starts it looks at the row.
 func (e *Engine) CommandFinished(ctx context.Context, id string) error {
+	e.noteSoon(ctx, id)
 	workflowID := workflows.CommandWorkflowID(id)
 	err := e.Temporal.SignalWorkflow(ctx, workflowID, "", workflows.CommandFinished.Name, struct{}{})
 	var gone *serviceerror.NotFound
@@ -145,6 +154,24 @@ func (e *Engine) CommandFinished(ctx context.Context, id string) error {
 		return fmt.Errorf("signal workflow %s: %w", workflowID, err)
 	}
 	return nil
+}
+
+// noteSoon tells a project of a person's command beside whatever is going on; what fails here, or
+// finds too much on its way, the sweeper does.
+func (e *Engine) noteSoon(ctx context.Context, id string) {
+	select {
+	case e.notes <- struct{}{}:
+	default:
+		return
+	}
+	e.launches.Go(func() {
+		defer func() { <-e.notes }()
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), launchTimeout)
+		defer stop()
+		if err := e.Commands.NoteCommand(ctx, id); err != nil {
+			e.Log.Warn().Str("command_id", id).Err(err).Msg("command_note_postponed")
+		}
+	})
 }
 
 // tellCommand is CommandFinished for who does not wait for it; the sweeper repeats what fails.
@@ -191,6 +218,7 @@ func (e *Engine) sweepCommands(ctx context.Context) error {
 	return errors.Join(
 		pass(ctx, "unstarted commands", e.Commands.UnstartedCommands, sweepAge, e.startCommand),
 		pass(ctx, "commands whose time is up", e.Commands.OverdueCommands, overdueAge, e.lapseCommand),
+		pass(ctx, "commands that projects were not told of", e.Commands.UnnotedCommands, sweepAge, e.Commands.NoteCommand),
 		pass(ctx, "commands whose workflow was not told", e.Commands.UntoldCommands, sweepAge, func(ctx context.Context, id string) error {
 			if err := e.CommandFinished(ctx, id); err != nil {
 				return err

@@ -27,6 +27,9 @@ func (e *Engine) OrderCommand(ctx context.Context, who domain.Actor, order domai
 	why := whyItAsks(who, settings.MayDecide(who, mine) == nil)
 	order.Pending = why != ""
 	c, err := e.StartCommand(ctx, order)
+	if err == nil && c.Status != domain.CommandPending {
+		e.noteSoon(ctx, c.ID)
+	}
 	if err != nil || c.Status != domain.CommandPending {
 		return c, nil, err
 	}

@@ -25,6 +25,8 @@ type fakeCommands struct {
 	rows    map[string]*domain.Command
 	told    map[string]bool
 	overdue map[string]bool
+	noted   []string // as projects were told of them
+	unnoted []string
 	down    error // of who lets commands go and rejects them
 }
 
@@ -44,6 +46,19 @@ func (f *fakeCommands) CreateCommand(_ context.Context, o domain.CommandOrder) (
 
 func (f *fakeCommands) CommandByID(_ context.Context, id string) (domain.Command, error) {
 	return f.set(id, func(*domain.Command) {})
+}
+
+func (f *fakeCommands) NoteCommand(_ context.Context, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.noted = append(f.noted, id)
+	return nil
+}
+
+func (f *fakeCommands) UnnotedCommands(context.Context, time.Duration, int) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unnoted, nil
 }
 
 // set changes a command and gives it.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,5 +98,39 @@ func TestAPendingCommandPinsItsHandles(t *testing.T) {
 	}
 	if order.Env["TOKEN"] != "secret://S" {
 		t.Error("the order of the caller has changed")
+	}
+}
+
+// A project is told of what its persons run, as it is ordered and as it ends; what waits for an
+// approval is told by its action.
+func TestProjectsAreToldOfCommands(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	e, f := newEngine(t)
+	f.actions.settings.Approvers = domain.ApproveMembers
+	told := func() []string {
+		e.Launched()
+		f.commands.mu.Lock()
+		defer f.commands.mu.Unlock()
+		list := f.commands.noted
+		f.commands.noted = nil
+		return list
+	}
+	if _, _, err := e.OrderCommand(ctx, ada, commandOrder("c1")); err != nil || len(told()) != 1 {
+		t.Errorf("ordered: %v", err)
+	}
+	if _, err := e.CancelCommand(ctx, "p", "c1", ada); err != nil || len(told()) != 1 {
+		t.Errorf("canceled: %v", err)
+	}
+	f.actions.settings.Approvers, f.actions.settings.Expiry = domain.ApproveOthers, time.Hour
+	if _, _, err := e.OrderCommand(ctx, ada, commandOrder("c2")); err != nil || len(told()) != 0 {
+		t.Errorf("asked for: %v", err)
+	}
+	f.commands.unnoted = []string{"c1", "lost"}
+	if err := e.SweepCommands(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if list := told(); !slices.Contains(list, "lost") {
+		t.Errorf("swept: %v", list)
 	}
 }

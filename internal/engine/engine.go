@@ -89,7 +89,8 @@ type Engine struct {
 	Config
 	attributes registered
 
-	launches sync.WaitGroup // workflows that are being started beside what they see to
+	launches sync.WaitGroup // what goes on beside what it is about: starts of workflows, and notes
+	notes    chan struct{}  // a place for each project that is being told of a command
 
 	watchLock sync.Mutex
 	watched   map[string]time.Duration // schedules that this process has seen to, by repository
@@ -98,7 +99,7 @@ type Engine struct {
 // New builds the engine. It asks Temporal which search attributes are registered; work goes
 // on without those that aren't.
 func New(ctx context.Context, c Config) (*Engine, error) {
-	e := &Engine{Config: c, watched: map[string]time.Duration{}}
+	e := &Engine{Config: c, watched: map[string]time.Duration{}, notes: make(chan struct{}, notesAtOnce)}
 	var err error
 	if e.attributes, err = detect(ctx, c.Temporal, c.Namespace); err != nil {
 		c.Log.Warn().Err(err).Msg("search_attributes_unknown")

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +43,10 @@ type happening struct {
 	Note         string              `json:"note"`
 	Status       domain.ActionStatus `json:"status"`
 	Choices      []string            `json:"choices"`
-	Requester    string              `json:"requester_name"` // of an action of a person's own
+	Requester    string              `json:"requester_name"` // of an action or a command of a person's own
+	Command      string              `json:"command"`
+	ExitCode     *int                `json:"exit_code"`
+	Error        json.RawMessage     `json:"error"` // a text, or of a tool_result whether it is one
 	Users        []struct{ Name string }
 	Conversation struct{ ID, Title string }
 	place
@@ -149,6 +153,10 @@ func (f *Feed) showTurn(kind domain.EventType, h happening) {
 			return
 		}
 		f.line(h.ConvID, Dim, what+string(h.Status)+" by "+h.Name)
+	case domain.EventCommandOrdered:
+		f.line("", Cyan, h.Requester+" runs on "+h.Hostname+": "+h.Command)
+	case domain.EventCommandEnded:
+		f.line("", Dim, h.ending())
 	case domain.EventRetry:
 		f.line(h.ConvID, Yellow, "tries again: "+firstOf(h.Message, "it was interrupted"))
 	case domain.EventAttachmentNote:
@@ -172,6 +180,29 @@ func (h happening) waiting() string {
 		what += " on " + h.Hostname
 	}
 	return what + ", asked by " + h.Requester
+}
+
+// ending says how a command of a person's own ended, and where its output is.
+func (h happening) ending() string {
+	how, why := "ended", ""
+	_ = json.Unmarshal(h.Error, &why) // of other events it is no text
+	switch domain.CommandStatus(h.Status) {
+	case domain.CommandDone:
+		if h.ExitCode != nil {
+			how += " with exit code " + strconv.Itoa(*h.ExitCode)
+		}
+	case domain.CommandTimedOut:
+		how = "was ended at its time limit"
+	case domain.CommandCanceled:
+		how = "was canceled"
+	case domain.CommandExpired:
+		how = "never ran: the machine stayed away"
+	case domain.CommandFailed:
+		how = strings.TrimSuffix("never ran: "+why, ": ")
+	case domain.CommandUnknown:
+		how = "has ended, or not: that can't be known"
+	}
+	return "the command of " + h.Requester + " on " + h.Hostname + " " + how + " (harvest agents logs " + h.ID + ")"
 }
 
 func firstOf(texts ...string) string {

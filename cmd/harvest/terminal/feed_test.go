@@ -46,6 +46,10 @@ func TestFeed(t *testing.T) {
 		`{"type":"question","conv_id":"a","question":"Which one?","choices":["This"]}`,
 		`{"type":"error","conv_id":"a","message":"it broke","code":"internal"}`,
 		`{"type":"conversation_deleted","conv_id":"b"}`,
+		`{"type":"command_ordered","id":"c1","agent_id":"a1","hostname":"web1","command":"df -h","description":"","requester":"u","requester_name":"Ada"}`,
+		`{"type":"command_ended","id":"c1","agent_id":"a1","hostname":"web1","requester":"u","requester_name":"Ada","status":"done","exit_code":3,"error":""}`,
+		`{"type":"command_ended","id":"c2","agent_id":"a1","hostname":"web1","requester":"u","requester_name":"Ada","status":"failed","exit_code":null,"error":"there is no bash"}`,
+		`{"type":"command_ended","id":"c3","agent_id":"a1","hostname":"web1","requester":"u","requester_name":"Ada","status":"expired","exit_code":null,"error":"x"}`,
 	} {
 		var kind struct{ Type domain.EventType }
 		if err := e.Decode(&kind); err != nil {
@@ -78,6 +82,10 @@ Storage  asks back: Which one?
 Storage  - This
 Storage  failed: it broke
 People  the conversation was removed
+Ada runs on web1: df -h
+the command of Ada on web1 ended with exit code 3 (harvest agents logs c1)
+the command of Ada on web1 never ran: there is no bash (harvest agents logs c2)
+the command of Ada on web1 never ran: the machine stayed away (harvest agents logs c3)
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
