@@ -48,7 +48,7 @@ func (a *Action) Apply(ctx context.Context, in workflows.ToolInput) (workflows.A
 	case domain.ActionHash(claim.Call.Name, claim.Call.Input) != claim.Action.Hash:
 		return a.settle(ctx, claim, domain.ActionFailed, domain.ToolResult{Text: "Error: not run: the call is not the one that was approved.", Error: true})
 	case claim.Barred != "" && claim.Call.Attempt == 1: // what an attempt before began goes on
-		text := "Not run: it was approved, but would run in the name of who asked, and " + claim.Barred.Says(claim.Action.RequesterName) + "."
+		text := "Not run: it was approved, but " + claim.Barred.Says(claim.Action.RequesterName) + "."
 		return a.settle(ctx, claim, domain.ActionFailed, domain.ToolResult{Text: text, Error: true})
 	}
 	return a.run(ctx, claim)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,7 +13,8 @@ import (
 // shownValue is the value that an admin lets models see.
 const shownValue = "sH0wnToM0delsByAnAdmin55"
 
-// An approval holds for the version of the secret that it was given for.
+// An approval holds for the version of the secret that it was given for: what is shown as changed
+// can't be approved, and where that happens behind the approval nothing is run.
 func TestAnApprovalBindsTheVersion(t *testing.T) {
 	t.Parallel()
 	var runs atomic.Int32
@@ -22,10 +24,28 @@ func TestAnApprovalBindsTheVersion(t *testing.T) {
 		}
 		return reply{text: p.told[len(p.told)-1]}
 	}, counted{runEnv{}, &runs})
+	owner := domain.Actor{UserID: domain.OwnerID, Name: "owner", Role: domain.UserAdmin}
+	approved := func(turn domain.Turn, want string) domain.Turn {
+		t.Helper()
+		actions, err := r.store.WaitingActions(t.Context(), turn.ID)
+		if err != nil || len(actions) != 1 {
+			t.Fatalf("turn %s waits for %+v, %v", turn.ID, actions, err)
+		}
+		a := actions[0]
+		body := map[string]any{"approved": true, "nonce": a.Nonce, "hash": a.Hash}
+		if status, _, text := r.send(t, http.MethodPost, "/actions/"+a.ID+"/decide", body); status != http.StatusConflict || !strings.Contains(text, want) {
+			t.Errorf("the approval gives %d %s", status, text)
+		}
+		decision := domain.Decision{ActionID: a.ID, Status: domain.ActionApproved, Nonce: a.Nonce, Hash: a.Hash}
+		if _, err := r.store.Decide(t.Context(), owner, []domain.Decision{decision}); err != nil { // as if it came before the change
+			t.Fatal(err)
+		}
+		return r.end(t, turn.ID)
+	}
 	r.keep(t, "PLAIN", plainValue)
 	turn := r.query(t, "Run it.")
 	r.keep(t, "PLAIN", givenValue)
-	turn = r.decide(t, turn, true, "", nil)
+	turn = approved(turn, "the secret PLAIN has changed")
 	if turn.Status != domain.TurnDone || !strings.Contains(turn.Answer, "Not run: the secret PLAIN has changed") || runs.Load() != 0 {
 		t.Errorf("with a changed secret the turn is %s: %s; the tool ran %d times", turn.Status, turn.Answer, runs.Load())
 	}
@@ -33,7 +53,7 @@ func TestAnApprovalBindsTheVersion(t *testing.T) {
 	if err := r.secrets.Delete(t.Context(), r.project, "PLAIN"); err != nil {
 		t.Fatal(err)
 	}
-	turn = r.decide(t, turn, true, "", nil)
+	turn = approved(turn, "there is no secret PLAIN")
 	if !strings.Contains(turn.Answer, "Not run: ") || runs.Load() != 0 {
 		t.Errorf("without its secret: %s; the tool ran %d times", turn.Answer, runs.Load())
 	}

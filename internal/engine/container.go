@@ -34,7 +34,7 @@ func (e *Engine) ChangeAgent(ctx context.Context, projectID, agentID string, act
 		return err
 	}
 	if agent.Provider != domain.ProviderLXD {
-		return domain.Invalid("", "%s was installed by hand: only agents in containers that Harvest made can be started and stopped", agent.Hostname)
+		return domain.Invalid("", "%s was installed by hand: only machines in containers that Harvest made can be started and stopped", agent.Hostname)
 	}
 	server, err := e.containers(ctx)
 	if err != nil {

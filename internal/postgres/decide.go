@@ -207,7 +207,7 @@ func (at decidable) refuse(d domain.Decision) error {
 		return domain.Errorf(domain.CodeConflict, "action %s is not what was shown: its hash differs; look at it again", at.ID)
 	case d.Status == domain.ActionApproved && at.barred != "":
 		return domain.Errorf(domain.CodeConflict,
-			"action %s can't be approved: it would run in the name of who asked, and %s; nothing is run. Reject it, or ask for the same yourself", at.ID, at.barred.Says(at.RequesterName))
+			"action %s can't be approved: %s; nothing is run. Reject it, or ask for the same yourself", at.ID, at.barred.Says(at.RequesterName))
 	case d.Status == domain.ActionApproved && at.shown != at.now:
 		return domain.Errorf(domain.CodeConflict,
 			"the machine of action %s was called %q as it was asked for, and is %q now; look whether it is the right one, reject this, and order it again", at.ID, at.shown, at.now)
