@@ -306,8 +306,14 @@ func (s *suite) ends(t *testing.T, ada *browser, origin string) {
 	if _, err := s.pool.Exec(t.Context(), `delete from memberships where user_id = (select id from users where name = 'ada')`); err != nil {
 		t.Fatal(err)
 	}
-	if resp, _ := ada.get(t, origin+"/"); resp.StatusCode != http.StatusNotFound {
+	if resp, _ := ada.get(t, origin+"/left"); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("who left the group: %d", resp.StatusCode)
+	}
+	for _, who := range []struct{ name, path string }{{"", "/.harvest/enter"}, {"ada", "/left"}} { // a ticket that was used, and this
+		var noted int
+		if err := s.pool.QueryRow(t.Context(), `select count(*) from audit where outcome = 'denied' and user_name = $1 and path = $2`, who.name, who.path).Scan(&noted); err != nil || noted != 1 {
+			t.Errorf("that %q was refused %s is noted %d times, %v", who.name, who.path, noted, err)
+		}
 	}
 	if _, err := s.pool.Exec(t.Context(), `insert into memberships (user_id, group_id) select id, 'g' from users where name = 'ada'`); err != nil {
 		t.Fatal(err)
