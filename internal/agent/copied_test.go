@@ -39,8 +39,8 @@ func TestCopiedMachineKnowsNothingOfTheFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = regexp.MustCompile(`"boot":"[^"]*","machine_id":"[^"]*","product_uuid":"[^"]*","addresses":[^}]*`).
-		ReplaceAll(text, []byte(`"boot":"before","machine_id":"first","product_uuid":"first","addresses":["00:16:3e:00:00:01"]`))
+	text = regexp.MustCompile(`"boot":"[^"]*","init":"[^"]*","machine_id":"[^"]*","product_uuid":"[^"]*","addresses":[^}]*`).
+		ReplaceAll(text, []byte(`"boot":"before","init":"1","machine_id":"first","product_uuid":"first","addresses":["00:16:3e:00:00:01"]`))
 	if err := os.WriteFile(path, text, 0o600); err != nil || !strings.Contains(string(text), "first") {
 		t.Fatal(string(text), err)
 	}

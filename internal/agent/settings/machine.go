@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,6 +27,7 @@ type Machine struct {
 // facts tell a machine from one whose disk is a copy of its.
 type facts struct {
 	Boot      string   `json:"boot"`         // of the machine as it ran last
+	Init      string   `json:"init"`         // when its first process began, by the clock of that boot; of containers each has its own
 	MachineID string   `json:"machine_id"`   // of the system
 	Product   string   `json:"product_uuid"` // of the hardware, which only root may read, and not in a container
 	Addresses []string `json:"addresses"`    // of its network cards
@@ -81,7 +83,7 @@ func (m *Machine) text() ([]byte, error) {
 // change, as a card, and so may all while it runs.
 func (f facts) copiedTo(now facts) bool {
 	switch {
-	case f.Boot != "" && f.Boot == now.Boot:
+	case f.Boot != "" && f.Boot == now.Boot && !f.besides(now):
 		return false
 	case f.MachineID != "" && now.MachineID != "" && f.MachineID != now.MachineID:
 		return true
@@ -93,8 +95,40 @@ func (f facts) copiedTo(now facts) bool {
 	return !slices.ContainsFunc(f.Addresses, func(a string) bool { return slices.Contains(now.Addresses, a) })
 }
 
+// besides reports whether two runs in one boot are of two containers of one host, of which the
+// second was made from the first. A container that was merely started again has another first
+// process too, but its cards keep their addresses where these were given for good: others, which
+// programs draw as they start it (the second bit of the first byte is set), say nothing.
+func (f facts) besides(now facts) bool {
+	before, after := lasting(f.Addresses), lasting(now.Addresses)
+	if f.Init == "" || now.Init == "" || f.Init == now.Init || len(before) == 0 || len(after) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(before, func(a string) bool { return slices.Contains(after, a) })
+}
+
+// lasting gives those of addresses that nobody has drawn.
+func lasting(addresses []string) []string {
+	return slices.DeleteFunc(slices.Clone(addresses), func(address string) bool {
+		first, _, _ := strings.Cut(address, ":")
+		bits, err := strconv.ParseUint(first, 16, 8)
+		return err != nil || bits&2 != 0
+	})
+}
+
+// began gives when the first process of the machine was started; "" where that can't be read.
+func began(root string) string {
+	stat := line(filepath.Join(root, "proc/1/stat"))
+	_, rest, _ := strings.Cut(stat[strings.LastIndexByte(stat, ')')+1:], " ") // its name may hold anything
+	if fields := strings.Fields(rest); len(fields) >= 20 {
+		return fields[19]
+	}
+	return ""
+}
+
 func readFacts(root string) facts {
 	return facts{
+		Init:      began(root),
 		Boot:      line(filepath.Join(root, "proc/sys/kernel/random/boot_id")),
 		MachineID: line(filepath.Join(root, "etc/machine-id")),
 		Product:   line(filepath.Join(root, "sys/class/dmi/id/product_uuid")),

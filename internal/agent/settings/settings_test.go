@@ -140,6 +140,12 @@ func TestCopiedMachine(t *testing.T) {
 		tunnel, bridge    = "sys/class/net/veth1/address", "sys/class/net/br0/address"
 		isBridge          = "sys/class/net/br0/bridge/bridge_id"
 	)
+	const first = "proc/1/stat"
+	began := func(ticks string) string {
+		return "1 (a) b (c) S 0 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 " + ticks + " 1000 2000"
+	}
+	lxc := map[string]string{boot: "b1", id: "i1", first: began("100"), card: "00:16:3e:00:00:01", tunnel: "02:00:00:00:00:01"}
+	pod := map[string]string{boot: "b1", id: "i1", first: began("100"), card: "0a:58:0a:00:00:01"}
 	hardware := map[string]string{boot: "b1", id: "i1", product: "p1", card: "52:54:00:00:00:01", wire: "x"}
 	container := map[string]string{boot: "b1", id: "i1", card: "00:16:3e:00:00:01", tunnel: "02:00:00:00:00:01", bridge: "02:42:00:00:00:01", isBridge: "x"}
 	for name, c := range map[string]struct {
@@ -154,6 +160,12 @@ func TestCopiedMachine(t *testing.T) {
 		"a container started again":          {container, map[string]string{boot: "b2", id: "i1", card: "00:16:3e:00:00:01", tunnel: "02:00:00:00:00:02"}, false},
 		"a copied container":                 {container, map[string]string{boot: "b2", id: "i1", card: "00:16:3e:00:00:02", tunnel: "02:00:00:00:00:02", bridge: "02:42:00:00:00:01", isBridge: "x"}, true},
 		"a container without a network":      {container, map[string]string{boot: "b2", id: "i1"}, false},
+		"a copy beside its original":         {lxc, map[string]string{boot: "b1", id: "i1", first: began("900"), card: "00:16:3e:00:00:02", tunnel: "02:00:00:00:00:02"}, true},
+		"started again beside others":        {lxc, map[string]string{boot: "b1", id: "i1", first: began("900"), card: "00:16:3e:00:00:01", tunnel: "02:00:00:00:00:02"}, false},
+		"another card while it runs":         {lxc, map[string]string{boot: "b1", id: "i1", first: began("100"), card: "00:16:3e:00:00:02"}, false},
+		"started again without its network":  {lxc, map[string]string{boot: "b1", id: "i1", first: began("900")}, false},
+		"another id of its own in one boot":  {lxc, map[string]string{boot: "b1", id: "i2", first: began("900"), card: "00:16:3e:00:00:01"}, false},
+		"addresses that are drawn each time": {pod, map[string]string{boot: "b1", id: "i1", first: began("900"), card: "0a:58:0a:00:00:02"}, false},
 		"a container that is made each time": {map[string]string{boot: "b1", card: "02:42:ac:11:00:02"}, map[string]string{boot: "b2", card: "02:42:ac:11:00:03"}, false},
 	} {
 		folder := t.TempDir()
