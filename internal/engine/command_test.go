@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -305,7 +306,7 @@ func TestCommandsAreReconciled(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	e, f := newEngine(t)
-	for _, id := range []string{"gone", "runs", "stopped"} {
+	for _, id := range []string{"gone", "runs", "stopped", "asked"} {
 		if _, err := e.StartCommand(ctx, commandOrder(id)); err != nil {
 			t.Fatal(err)
 		}
@@ -313,13 +314,46 @@ func TestCommandsAreReconciled(t *testing.T) {
 		_ = f.commands.MarkCommandLaunched(ctx, id)
 	}
 	f.temporal.states["command/stopped"] = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
+	f.temporal.states["command/asked"] = enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED
+	_, _ = f.commands.set("asked", func(c *domain.Command) { c.CancelRequested = true }) // its agent was told, and says how it ends
 	delete(f.temporal.states, "command/gone")
 	if err := e.Reconcile(ctx); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]domain.CommandStatus{"gone": domain.CommandQueued, "runs": domain.CommandQueued, "stopped": domain.CommandCanceled} {
+	for id, want := range map[string]domain.CommandStatus{"gone": domain.CommandQueued, "runs": domain.CommandQueued, "asked": domain.CommandQueued, "stopped": domain.CommandCanceled} {
 		if got, _ := e.AwaitCommand(ctx, id); got.Status != want {
 			t.Errorf("%s is %s, want %s", id, got.Status, want)
+		}
+	}
+}
+
+// A sweep whose first few rows fail one after the other leaves the rest for the next: then the fault
+// is not theirs. One that succeeds between them shows that it is.
+func TestASweepEndsWhereAllFails(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		good string // starts all the same
+		want int    // are tried
+	}{{"", 3}, {"command/c2", 6}} {
+		ctx := context.Background()
+		e, f := newEngine(t)
+		f.temporal.down = errors.New("connection refused")
+		for i := range 7 {
+			if _, err := e.StartCommand(ctx, commandOrder(fmt.Sprint("c", i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.Launched()
+		f.temporal.down = nil
+		tries := 0
+		f.temporal.refuse = func(o sdkclient.StartWorkflowOptions) error {
+			if tries++; o.ID == c.good {
+				return nil
+			}
+			return serviceerror.NewUnavailable("not now")
+		}
+		if err := e.SweepCommands(ctx); err == nil || tries != c.want {
+			t.Errorf("with %q good %d were tried, want %d: %v", c.good, tries, c.want, err)
 		}
 	}
 }
