@@ -17,7 +17,7 @@ select n.name from unnest(@names::text[], @projects::text[]) n(name, project_id)
 where not exists (
         select from provisions p where p.instance = n.name and p.project_id = n.project_id
             and (p.ended_at is null or p.status = 'done' and p.ended_at > now() - @patience::interval))
-    and not exists (select from agents a where a.instance = n.name and a.project_id = n.project_id)`)
+    and not exists (select from agents a where a.instance = n.name and a.instance <> '' and a.project_id = n.project_id)`)
 
 	sqlOrphanNetworks = statement("find orphaned networks", `
 select n.name from unnest(@names::text[], @projects::text[]) n(name, project_id)
