@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 )
 
@@ -94,6 +95,20 @@ func (p *process) kill() {
 	}
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait() // killed
+}
+
+// freeze stops the child in the middle of whatever it does, as a machine that is suspended, until it
+// is thawed.
+func (p *process) freeze() { p.signal(syscall.SIGSTOP) }
+
+// thaw lets it go on.
+func (p *process) thaw() { p.signal(syscall.SIGCONT) }
+
+func (p *process) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // stop tells the child to end, and waits until it has.

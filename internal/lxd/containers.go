@@ -60,8 +60,9 @@ func (c *Containers) Reach(ctx context.Context) error { return c.door.Reach(ctx)
 // Join joins the server by a fresh trust token; see Door.Join.
 func (c *Containers) Join(ctx context.Context, token string) error { return c.door.Join(ctx, token) }
 
-// Create makes a container. One of that name that an earlier attempt began is removed first: it
-// was never started, and may be half of one. It tells how far the image has come.
+// Create makes a container. One of that name that an earlier attempt began is removed first, as it
+// may be half of one; superseded where it runs: a later attempt has gone on with it. It tells how
+// far the image has come.
 func (c *Containers) Create(ctx context.Context, order domain.ContainerOrder, tell func(how string)) error {
 	server, err := c.door.Server()
 	if err != nil {
@@ -70,7 +71,7 @@ func (c *Containers) Create(ctx context.Context, order domain.ContainerOrder, te
 	if err := c.checkParts(ctx, server); err != nil {
 		return err
 	}
-	if err := c.Remove(ctx, order.Name); err != nil {
+	if err := c.removeUnused(ctx, server, order.Name); err != nil {
 		return err
 	}
 	op, err := server.CreateInstance(ctx, c.newInstance(order))

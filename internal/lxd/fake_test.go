@@ -169,6 +169,33 @@ func TestAnAddressIsWaitedFor(t *testing.T) {
 	}
 }
 
+// An attempt to make a container that comes to itself when another one has long gone on leaves
+// what that has made, and what goes on there, alone.
+func TestALateAttemptLeavesWhatRuns(t *testing.T) {
+	t.Parallel()
+	fake := lxdtest.New(t)
+	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
+	eventually(t, "joined", door.Open)
+	c := lxd.NewContainers(door, lxd.Image{Alias: "tiny", Profile: "default"})
+	order := domain.ContainerOrder{Container: domain.Container{Name: "web", ProjectID: "p", Provision: "v"}, Flavor: domain.Flavors()[0]}
+	if err := c.Create(t.Context(), order, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create(t.Context(), order, nil); err != nil {
+		t.Errorf("one that was not started is made anew: %v", err)
+	}
+	if err := c.Start(t.Context(), "web"); err != nil {
+		t.Fatal(err)
+	}
+	asked := fake.Asked(lxdtest.Delete)
+	if err := c.Create(t.Context(), order, nil); domain.CodeOf(err) != domain.CodeSuperseded {
+		t.Errorf("one that runs: %v", err)
+	}
+	if left := fake.Containers(); len(left) != 1 || left[0].Status != "Running" || fake.Asked(lxdtest.Stop) != 0 || fake.Asked(lxdtest.Delete) != asked {
+		t.Errorf("left are %+v", left)
+	}
+}
+
 // A container that is protected from being deleted is not even stopped.
 func TestAProtectedContainerGoesOn(t *testing.T) {
 	t.Parallel()

@@ -19,11 +19,49 @@ func (c *Containers) Remove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	for try := 1; ; try++ {
+	return patiently(ctx, func() error {
 		if err := settle(ctx, server, name); err != nil {
 			return err
 		}
-		if err := c.removeSettled(ctx, server, name); !busy(err) || try == removeTries {
+		return c.removeSettled(ctx, server, name)
+	})
+}
+
+// removeUnused removes a container that was never started; superseded where it runs. An attempt
+// that was held up for long, and meanwhile replaced, does so no harm to what the other has made: it
+// looks before it cancels what goes on, and LXD itself refuses to delete what runs.
+func (c *Containers) removeUnused(ctx context.Context, server InstanceServer, name string) error {
+	return patiently(ctx, func() error {
+		if _, err := c.unused(ctx, server, name); err != nil {
+			return err
+		}
+		if err := settle(ctx, server, name); err != nil {
+			return err
+		}
+		there, err := c.unused(ctx, server, name)
+		if err != nil || !there {
+			return err
+		}
+		return deleteStopped(ctx, server, name)
+	})
+}
+
+// unused reports whether there is a container of ours that does not run; superseded where it does.
+func (c *Containers) unused(ctx context.Context, server InstanceServer, name string) (there bool, err error) {
+	found, err := c.find(ctx, server, name)
+	switch {
+	case domain.CodeOf(err) == domain.CodeNotFound:
+		return false, nil
+	case err == nil && found.Status == StatusRunning:
+		return true, domain.Errorf(domain.CodeSuperseded, "the container %s runs already: somebody else has made and started it", name)
+	}
+	return err == nil, err
+}
+
+// patiently does something to a container, again where somebody else changes that at the moment.
+func patiently(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		if err := do(); !busy(err) || try == removeTries {
 			return err
 		}
 		if pause(ctx, runningLook); ctx.Err() != nil {
@@ -53,6 +91,11 @@ func (c *Containers) removeSettled(ctx context.Context, server InstanceServer, n
 			return err
 		}
 	}
+	return deleteStopped(ctx, server, name)
+}
+
+// deleteStopped deletes a container that does not run. One that is gone in the end is no error.
+func deleteStopped(ctx context.Context, server InstanceServer, name string) error {
 	op, err := server.DeleteInstance(ctx, name)
 	if err == nil {
 		_, err = op.Wait(ctx)

@@ -186,6 +186,8 @@ func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request, path []st
 		s.createInstance(w, r)
 	case len(path) == 1:
 		answer(w, s.Containers())
+	case len(path) == 2 && r.Method == http.MethodDelete && s.runs(path[1]):
+		refuse(w, http.StatusBadRequest, "Instance is running")
 	case len(path) == 2 && r.Method == http.MethodDelete:
 		s.operate(w, r, Delete, path[1], func() { delete(s.containers, path[1]) })
 	case len(path) == 2:
@@ -207,6 +209,13 @@ func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request, path []st
 	case path[2] == "exec":
 		s.exec(w, r, path[1])
 	}
+}
+
+func (s *Server) runs(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.containers[name]
+	return c != nil && c.Status == "Running"
 }
 
 func (s *Server) lookAt(w http.ResponseWriter, r *http.Request, name string) {
