@@ -29,8 +29,12 @@ const patience = 2 * time.Minute
 // progressLimit is how soon after a worker is there a turn must go on.
 const progressLimit = 15 * time.Second
 
-// replays holds recorded histories, and the key of all payloads of these tests.
-const replays = "../../workflows/testdata/replay"
+// replays holds recorded histories, by release, and the key of all payloads of these tests; latest
+// is where those go that are recorded now.
+const (
+	replays = "../../workflows/testdata/replay"
+	latest  = replays + "/next"
+)
 
 var record = flag.Bool("record", false, "keep the histories of some turns for the replay tests")
 
@@ -316,10 +320,10 @@ func (s *site) keep(ctx context.Context, workflow, workflowID, name string) *his
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if err := os.MkdirAll(filepath.Join(replays, workflow), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(latest, workflow), 0o755); err != nil {
 			s.t.Fatal(err)
 		}
-		path := filepath.Join(replays, workflow, strings.ReplaceAll(name, " ", "-")+".json")
+		path := filepath.Join(latest, workflow, strings.ReplaceAll(name, " ", "-")+".json")
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			s.t.Fatal(err)
 		}

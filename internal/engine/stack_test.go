@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/rs/zerolog"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -33,8 +34,12 @@ import (
 // patience bounds waits for what must come: generous, since machines under test are busy.
 const patience = 5 * time.Minute
 
-// replays holds recorded histories, and the key of all payloads of these tests.
-const replays = "../../workflows/testdata/replay"
+// replays holds recorded histories, by release, and the key of all payloads of these tests; latest
+// is where those go that are recorded now.
+const (
+	replays = "../../workflows/testdata/replay"
+	latest  = replays + "/next"
+)
 
 var record = flag.Bool("record", false, "keep the histories of ingestions for the replay tests")
 
@@ -49,10 +54,10 @@ func (s *stack) keep(t *testing.T, workflowID, name string) {
 	kind := history.Events[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName()
 	text, err := protojson.Marshal(history)
 	if err == nil {
-		err = os.MkdirAll(filepath.Join(replays, kind), 0o755)
+		err = os.MkdirAll(filepath.Join(latest, kind), 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(replays, kind, name+".json"), text, 0o644)
+		err = os.WriteFile(filepath.Join(latest, kind, name+".json"), text, 0o644)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +68,7 @@ func (s *stack) keep(t *testing.T, workflowID, name string) {
 type stack struct {
 	*engine.Engine
 	client       sdkclient.Client
+	pool         *pgxpool.Pool
 	store        *postgres.Store
 	repositories *fakeRepositories
 	reader       *playedReader
@@ -112,7 +118,7 @@ func newStackOn(t *testing.T, queues workflows.Queues) *stack {
 	if _, err := pool.Exec(ctx, readableRepository); err != nil {
 		t.Fatal(err)
 	}
-	s := &stack{client: client, store: postgres.NewStore(pool), graph: &droppedGraph{}}
+	s := &stack{client: client, pool: pool, store: postgres.NewStore(pool), graph: &droppedGraph{}}
 	s.repositories = &fakeRepositories{saved: map[string]domain.Repository{}}
 	s.reader = &playedReader{}
 	s.config = worker.Config{Client: client, Queues: queues, Log: log, Activities: worker.Activities{
@@ -309,6 +315,16 @@ func TestIngestOnTheStack(t *testing.T) {
 	s.keep(t, id+"/release/v2", "a-version-that-fails")
 }
 
+// latestRun gives the workflow of the newest run of a repository, which may have ended.
+func (s *stack) latestRun(t *testing.T, repository string) (workflowID string) {
+	t.Helper()
+	err := s.pool.QueryRow(t.Context(), "select workflow_id from ingests where repository = $1 order by created_at desc limit 1", repository).Scan(&workflowID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return workflowID
+}
+
 // closed waits for a workflow to close, whatever its outcome.
 func closed(t *testing.T, client sdkclient.Client, id string) {
 	t.Helper()
@@ -417,6 +433,7 @@ func TestDeleteOnTheStack(t *testing.T) {
 	}
 	s.keep(t, workflows.IngestWorkflowID(run.ID), "canceled-by-a-deletion")
 	s.keep(t, workflows.IngestVersionWorkflowID(run.ID, "v1"), "canceled-by-a-deletion")
+	s.keep(t, s.latestRun(t, name), "a-deletion")
 }
 
 // More versions than one run reads: it continues as new, and no run's history is long.
