@@ -79,6 +79,7 @@ var errNoLXD = domain.Errorf(domain.CodeUnavailable, "this worker has no [lxd] s
 
 // Begin marks the provision as running.
 func (a *Provision) Begin(ctx context.Context, in workflows.ProvisionInput) (workflows.BeginProvisionResult, error) {
+	defer beatUnlessLocal(ctx)()
 	p, err := a.Store.BeginProvision(ctx, in.ProvisionID)
 	if err != nil {
 		return workflows.BeginProvisionResult{}, fmt.Errorf("begin provision: %w", err)
@@ -154,6 +155,7 @@ func (a *Provision) Install(ctx context.Context, in workflows.ProvisionStep) (st
 
 // Retry tells that the installation failed and will be tried again.
 func (a *Provision) Retry(ctx context.Context, in workflows.ProvisionStep) (struct{}, error) {
+	defer beatUnlessLocal(ctx)()
 	return struct{}{}, a.Store.NoteTry(ctx, in.ProvisionID, in.Try, in.Tries, in.Failure)
 }
 
@@ -186,6 +188,7 @@ func (a *Provision) Remove(ctx context.Context, in workflows.ProvisionInput) (st
 
 // Finish ends the provision. One that is gone with its project has ended.
 func (a *Provision) Finish(ctx context.Context, in workflows.FinishProvisionInput) (workflows.ProvisionResult, error) {
+	defer beatUnlessLocal(ctx)()
 	p, err := a.Store.EndProvision(ctx, in.ProvisionID, in.Code, in.Message)
 	if domain.CodeOf(err) == domain.CodeNotFound {
 		return workflows.ProvisionResult{Status: domain.ProvisionCanceled}, nil

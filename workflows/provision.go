@@ -99,12 +99,16 @@ func containerStep(ctx workflow.Context, limit time.Duration, attempts int32, su
 	})
 }
 
+// provisionPatience is the change by which the short steps of a provision wait for a database that
+// is away, however long, as those of turns and commands do. Before it they failed after five
+// minutes, and what was made by then was removed for nothing.
+const provisionPatience = "provision-patience"
+
 // RunProvisionAgent makes an agent in a container of its own, and leaves nothing behind where
 // that does not succeed, or is canceled.
 func RunProvisionAgent(ctx workflow.Context, in ProvisionInput) (ProvisionResult, error) {
-	p := &provisioning{in: in}
-	step := storeStep(ctx, "begin")
-	begun, err := BeginProvision.ExecuteLocal(step, in).Result(step)
+	p := &provisioning{in: in, patient: workflow.GetVersion(ctx, provisionPatience, workflow.DefaultVersion, 1) >= 1}
+	begun, err := noted(ctx, p, BeginProvision, in, "begin")
 	if err == nil && !begun.Go && begun.Status.Final() {
 		return ProvisionResult{Status: begun.Status}, nil
 	}
@@ -116,8 +120,7 @@ func RunProvisionAgent(ctx workflow.Context, in ProvisionInput) (ProvisionResult
 	}
 	if err == nil {
 		var result ProvisionResult
-		step := storeStep(ctx, "finish")
-		result, err = FinishProvision.ExecuteLocal(step, FinishProvisionInput{ProvisionID: in.ProvisionID}).Result(step)
+		result, err = noted(ctx, p, FinishProvision, FinishProvisionInput{ProvisionID: in.ProvisionID}, "finish")
 		if err == nil && result.Status.Final() {
 			return result, nil
 		}
@@ -128,7 +131,19 @@ func RunProvisionAgent(ctx workflow.Context, in ProvisionInput) (ProvisionResult
 	return p.compensate(ctx, err)
 }
 
-type provisioning struct{ in ProvisionInput }
+type provisioning struct {
+	in      ProvisionInput
+	patient bool // see provisionPatience
+}
+
+// noted runs a short step on the store.
+func noted[In, Out any](ctx workflow.Context, p *provisioning, activity flow.Activity[In, Out], in In, summary string) (Out, error) {
+	if p.patient {
+		return step(ctx, activity, in, summary)
+	}
+	local := storeStep(ctx, summary)
+	return activity.ExecuteLocal(local, in).Result(local)
+}
 
 // make goes through the phases.
 func (p *provisioning) make(ctx workflow.Context) error {
@@ -164,8 +179,7 @@ func (p *provisioning) install(ctx workflow.Context) error {
 		if err == nil || try == installTries || code == domain.CodeCanceled {
 			return err
 		}
-		note := storeStep(ctx, "try again")
-		if _, err := RetryInstall.ExecuteLocal(note, ProvisionStep{p.in, try + 1, installTries, reason}).Result(note); err != nil {
+		if _, err := noted(ctx, p, RetryInstall, ProvisionStep{p.in, try + 1, installTries, reason}, "try again"); err != nil {
 			return err
 		}
 		if err := workflow.Sleep(ctx, installPause); err != nil {
@@ -197,8 +211,7 @@ func (p *provisioning) end(ctx workflow.Context, cause error) (ProvisionResult, 
 	if in.Code == domain.CodeCanceled {
 		in.Message = "it was canceled; what was made is removed again"
 	}
-	step := storeStep(free, "finish")
-	result, err := FinishProvision.ExecuteLocal(step, in).Result(step)
+	result, err := noted(free, p, FinishProvision, in, "finish")
 	if err != nil {
 		return result, err
 	}

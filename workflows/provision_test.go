@@ -19,6 +19,7 @@ type provisionFakes struct {
 	steps []string
 	begun workflows.BeginProvisionResult
 	fails map[string]int    // steps that fail, and how often; what LXD refuses is final
+	away  map[string]int    // steps that find no database, and how often
 	at    map[string]func() // is called in a step
 	ended []workflows.FinishProvisionInput
 	stop  bool // somebody asks to stop before the end is stored
@@ -32,6 +33,10 @@ func (f *provisionFakes) did(step string) error {
 	f.steps = append(f.steps, step)
 	if f.at[step] != nil {
 		f.at[step]()
+	}
+	if f.away[step] > 0 {
+		f.away[step]--
+		return temporal.NewApplicationError("the database can't be reached", string(domain.CodeUnavailable))
 	}
 	if f.fails[step] > 0 {
 		f.fails[step]--
@@ -116,6 +121,19 @@ func TestAProvisionGoesThroughItsPhases(t *testing.T) {
 	if err != nil || result.Status != domain.ProvisionDone {
 		t.Errorf("ended as %+v, %v", result, err)
 	}
+	f.expect(t, "", slices.Concat([]string{"begin"}, phases, []string{"finish"})...)
+}
+
+// A database that is away for longer than any local step may take is waited for, at the beginning
+// and at the end: what was made stays.
+func TestAProvisionWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	f := &provisionFakes{begun: going, away: map[string]int{"begin": 200, "finish": 200}}
+	result, err, took := f.play(t, nil)
+	if err != nil || result.Status != domain.ProvisionDone || took < 10*time.Minute {
+		t.Errorf("ended as %+v after %s, %v", result, took, err)
+	}
+	f.steps = slices.Compact(f.steps)
 	f.expect(t, "", slices.Concat([]string{"begin"}, phases, []string{"finish"})...)
 }
 
