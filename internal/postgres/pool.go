@@ -26,6 +26,7 @@ func Open(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	}
 	config.MaxConnIdleTime = 5 * time.Minute
 	config.HealthCheckPeriod = 15 * time.Second
+	config.ConnConfig.DialFunc = dial
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
@@ -50,5 +51,6 @@ func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the database address: %w", err)
 	}
+	config.ConnConfig.DialFunc = dial
 	return pgx.ConnectConfig(ctx, config.ConnConfig)
 }
