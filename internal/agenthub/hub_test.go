@@ -271,6 +271,46 @@ func TestMemoryOfAConnection(t *testing.T) {
 	t.Logf("%d bytes for each agent, with what the test itself keeps", each)
 }
 
+// A thousand agents that come and go again and again leave nothing behind.
+func TestComingAndGoing(t *testing.T) {
+	m := newMemory()
+	h := newHub(m, "one")
+	const agents, rounds = 1000, 20
+	ids, tokens := make([]string, agents), make([]string, agents)
+	for i := range ids {
+		agent, token := m.agent(domain.Agent{})
+		ids[i], tokens[i] = agent.ID, token
+	}
+	var memory int64
+	var running int
+	for round := range rounds {
+		lines := make([]*line, agents)
+		for i, token := range tokens {
+			lines[i] = dial(h, token, ours(fmt.Sprint("m", i)))
+		}
+		for _, l := range lines {
+			l.next(t)
+		}
+		for _, l := range lines {
+			l.hangUp(t)
+		}
+		if round == 1 { // what is kept for good is there
+			memory, running = memoryInUse(), runtime.NumGoroutine()
+		}
+	}
+	if grown := memoryInUse() - memory; grown > 4<<20 {
+		t.Errorf("it grew by %d bytes", grown)
+	}
+	if now := runtime.NumGoroutine(); now > running+20 {
+		t.Errorf("%d goroutines run, and %d did at first", now, running)
+	}
+	for _, id := range ids {
+		if h.Connected(id) {
+			t.Fatalf("%s is still connected", id)
+		}
+	}
+}
+
 func memoryInUse() int64 {
 	runtime.GC()
 	var s runtime.MemStats
