@@ -284,16 +284,18 @@ func TestComingAndGoing(t *testing.T) {
 	var memory int64
 	var running int
 	for round := range rounds {
-		lines := make([]*line, agents)
-		for i, token := range tokens {
-			lines[i] = dial(h, token, ours(fmt.Sprint("m", i)))
-		}
-		for _, l := range lines {
-			l.next(t)
-		}
-		for _, l := range lines {
-			l.hangUp(t)
-		}
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			lines := make([]*line, agents)
+			for i, token := range tokens {
+				lines[i] = dial(t, h, token, ours(fmt.Sprint("m", i)))
+			}
+			for _, l := range lines {
+				l.next()
+			}
+			for _, l := range lines {
+				l.hangUp()
+			}
+		})
 		if round == 1 { // what is kept for good is there
 			memory, running = memoryInUse(), runtime.NumGoroutine()
 		}
