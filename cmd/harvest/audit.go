@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -13,8 +15,8 @@ import (
 
 // auditFlags are the filters of the audit, by the names of GET /admin/audit.
 var auditFlags = [][2]string{
-	{"user", "only calls of this person, by id"},
-	{"project", "only calls about this project, by id"},
+	{"user", "only calls of this person, by e-mail address or id"},
+	{"project", "only calls about this project, by name, or by id also where it is removed"},
 	{"outcome", "only those that were denied, done or failed"},
 	{"method", "only calls of this HTTP method"},
 	{"route", "only calls of this route, such as /projects/:pid"},
@@ -28,7 +30,8 @@ func (p *program) auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "audit", Short: "See what was refused, and what was removed or changed by whom (admins)", Args: noArguments,
 		Example: `  harvest audit --since 24h --outcome denied
-  harvest audit --project ID --json`,
+  harvest audit --user ada@example.com
+  harvest audit --project engine --json`,
 	}
 	query := url.Values{}
 	for _, f := range auditFlags {
@@ -51,6 +54,9 @@ func (p *program) auditCommand() *cobra.Command {
 		}
 		query.Set("limit", strconv.Itoa(limit))
 		return p.withClient(func(api *client.Client) error {
+			if err := byIDs(c.Context(), api, query); err != nil {
+				return err
+			}
 			page, err := api.Audit(c.Context(), query)
 			if err != nil {
 				return err
@@ -59,6 +65,25 @@ func (p *program) auditCommand() *cobra.Command {
 		})
 	}
 	return c
+}
+
+// anID is the id of a person or a project, who may be gone while the audit still tells of them.
+var anID = regexp.MustCompile(`^(owner|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+
+// byIDs puts ids in the place of names, which the audit does not know.
+func byIDs(ctx context.Context, api *client.Client, query url.Values) error {
+	for filter, named := range map[string]func(context.Context, *client.Client, string) (string, error){"user": userNamed, "project": projectID} {
+		name := query.Get(filter)
+		if name == "" || anID.MatchString(name) {
+			continue
+		}
+		id, err := named(ctx, api, name)
+		if err != nil {
+			return err
+		}
+		query.Set(filter, id)
+	}
+	return nil
 }
 
 func (p *program) showAudit(page client.AuditPage, asJSON bool) error {

@@ -107,6 +107,12 @@ func TestATeamSetsItselfUpByCommands(t *testing.T) {
 	if out, _ = ada.run(exitOK, "", "audit", "--outcome", "denied"); !strings.Contains(out, "GET /admin/users") || !strings.Contains(out, "Grace") {
 		t.Errorf("what was denied:\n%s", out)
 	}
+	if out, _ = ada.run(exitOK, "", "audit", "--user", "Grace@example.com"); !strings.Contains(out, "Grace") || strings.Contains(out, "Ada") {
+		t.Errorf("of one person:\n%s", out)
+	}
+	ada.says(exitFailed, "", []string{"nobody@example.com", "harvest users list"}, "audit", "--user", "nobody@example.com")
+	ada.says(exitFailed, "", []string{`"engin"`, "harvest projects list"}, "audit", "--project", "engin")
+	ada.says(exitOK, "", []string{"there are no such entries"}, "audit", "--project", "01a22f21-0288-70df-a97b-98e6560bf773")
 	ada.says(exitOK, "", []string{"removed the group platform"}, "groups", "delete", "platform")
 
 	ada.says(exitOK, "", []string{"is shut out now"}, "users", "disable", "grace@example.com")
