@@ -131,7 +131,8 @@ func interrupted(ctx context.Context, api *client.Client, turnID string, err err
 		return err
 	}
 	if err := stopTurn(api, turnID); err != nil {
-		return domain.Errorf(domain.CodeCanceled, "stopped waiting; the turn %s was not canceled and goes on: %s", turnID, domain.PublicMessage(err))
+		return domain.Errorf(domain.CodeCanceled, "stopped waiting; the turn %s was not canceled and goes on: %s; harvest turns cancel %[1]s ends it, and harvest turns follow %[1]s shows it",
+			turnID, domain.PublicMessage(err))
 	}
 	return domain.Errorf(domain.CodeCanceled, "stopped; the turn %s was canceled", turnID)
 }

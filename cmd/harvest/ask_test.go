@@ -12,7 +12,7 @@ func TestCtrlCTellsWhetherATurnWasCanceled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ answer, says string }{
 		{`{"turn_id":"t1","status":"running"}`, "the turn t1 was canceled"},
-		{`503 unavailable: the server is being stopped`, "the turn t1 was not canceled and goes on: the server is being stopped"},
+		{`503 unavailable: the server is being stopped`, "the turn t1 was not canceled and goes on: the server is being stopped; harvest turns cancel t1 ends it"},
 	} {
 		for _, args := range [][]string{{"ask", "What?"}, {"ask", "What?", "--json"}} {
 			m, ada := newMachines(t)
@@ -35,4 +35,21 @@ func TestCtrlCTellsWhetherATurnWasCanceled(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A turn is followed and ended by its id, also by who did not ask in this terminal.
+func TestTurnsByCommands(t *testing.T) {
+	t.Parallel()
+	m, ada := newMachines(t)
+	m.answer("GET /turns/t1", `{"turn_id":"t1","query":"Who calls it?","status":"running"}`)
+	m.answer("GET /turns/t2", `{"turn_id":"t2","query":"Who?","status":"done"}`)
+	m.answer("GET /turns/t3", `404 not_found: there is no such turn`)
+	m.answer("POST /turns/t1/cancel", `{"turn_id":"t1","status":"running"}`)
+	m.stream("GET /turns/t1/events", `{"type":"text_delta","text":"Nobody does."}`, `{"type":"done","turn_id":"t1","reason":"answered"}`)
+	ada.says(exitOK, "", []string{"Who calls it?", "Nobody does.", "turn t1"}, "turns", "follow", "t1")
+	ada.says(exitOK, "", []string{"asked for the end of the turn t1"}, "turns", "cancel", "t1")
+	m.wants(t, "POST /turns/t1/cancel {}")
+	ada.says(exitFailed, "", []string{"the turn t2 has ended already: it is done"}, "turns", "cancel", "t2")
+	ada.says(exitFailed, "", []string{"there is no such turn"}, "turns", "follow", "t3")
+	ada.says(exitUsage, "", []string{"by the id that harvest ask shows"}, "turns", "cancel")
 }

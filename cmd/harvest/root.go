@@ -110,7 +110,7 @@ Try it:  harvest demo`,
 	flags.StringVar(&p.dataDir, "data-dir", "", "folder of all data (default .harvest)")
 	flags.BoolVar(&p.plain, "plain", false, "no colours and no moving lines, also on a terminal")
 	p.group(root, "use", "Ask, and follow what becomes of it:",
-		p.demoCommand(), p.askCommand(), p.watchCommand(), p.conversationsCommand(), p.actionsCommand(),
+		p.demoCommand(), p.askCommand(), p.turnsCommand(), p.watchCommand(), p.conversationsCommand(), p.actionsCommand(),
 		p.loginCommand(), p.logoutCommand(), p.whoamiCommand(), p.apiKeysCommand(), p.uiCommand())
 	p.group(root, "team", "Share projects, and say who may do what:",
 		p.projectsCommand(), p.artifactsCommand(), p.skillsCommand(), p.memoriesCommand(), p.secretsCommand(), p.usersCommand(), p.groupsCommand(), p.auditCommand())
