@@ -256,6 +256,11 @@ func (r *Registry) Describe(name string, input json.RawMessage) string {
 		}
 		return part[1 : len(part)-1]
 	})
-	text = placeholder.ReplaceAllStringFunc(text, func(p string) string { return clip(value(p[1:len(p)-1]), 80) })
+	text = placeholder.ReplaceAllStringFunc(text, func(p string) string {
+		if found := value(p[1 : len(p)-1]); found != "" {
+			return clip(found, 80)
+		}
+		return "…" // the call lacks it, and is refused for that
+	})
 	return clip(strings.Join(strings.Fields(text), " "), maxPreviewBytes)
 }

@@ -54,7 +54,7 @@ type Spec struct {
 	MaxResult int           // bytes of result text given to the model
 	Phase     string        // what people see while it runs: "Searching codebase"
 	// Activity describes a call to people. {field} stands for the input's field; a part in
-	// brackets is left out where a field in it is empty.
+	// brackets is left out where a field in it is empty, elsewhere such a field is shown as "…".
 	Activity string
 	// Project says that the tool works on what a project owns: it is offered in the turns of
 	// projects alone.

@@ -256,7 +256,7 @@ func TestDescribe(t *testing.T) {
 		{"search_symbols", `{"query":"authenticate","repo":"repo-a"}`, `Searching for symbols matching "authenticate" in repo-a`},
 		{"search_symbols", `{"query":"x\ny"}`, `Searching for symbols matching "x y"`},
 		{"run_command", `{"command":"ls"}`, "Running run command"},
-		{"read_file", `broken`, "Reading"},
+		{"read_file", `broken`, "Reading …"},
 	}
 	for _, c := range cases {
 		if got := registry.Describe(c.name, json.RawMessage(c.input)); got != c.want {
