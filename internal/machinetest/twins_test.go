@@ -26,7 +26,7 @@ func TestCopiedConfiguration(t *testing.T) {
 	if err := os.WriteFile(path, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	twin := startProcess(t, filepath.Join(dir, "agent.log"), "401", func() *exec.Cmd {
+	twin := startProcess(t, filepath.Join(dir, "agent.log"), "the server does not take agent_token", func() *exec.Cmd {
 		return exec.Command(program(t, "harvest-agent"), "-c", path)
 	})
 	word := m.newWord().order()

@@ -58,6 +58,7 @@ var wholeReads = map[string]string{
 	"remove the feeds of a project's provisions":             "once in the life of a project",
 	"keep the connections of a process":                      "a process has its share of all agents",
 	"list a project's provisions":                            "a project has its share of all provisions",
+	"list agents of all projects":                            "answers with all that a person may see",
 	"count sealed values by key":                             "asked by an admin",
 	"list those of an old key: install token of a container": "asked by an admin",
 }
