@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,16 +136,23 @@ func (d *daemon) running() []procs.Process {
 
 func (d *daemon) sweep() { procs.End(d.running, 0) }
 
+// within looks again and again, for what nothing tells of, such as the end of a process that is
+// no child of ours, until check gives true; false where it never does.
+func within(check func() bool) bool {
+	for deadline := time.Now().Add(patience); !check(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
 // nothingLeft fails where any process of a command is alive. Processes that were killed take
 // a moment to be gone.
 func (d *daemon) nothingLeft() {
 	d.t.Helper()
-	deadline := time.Now().Add(patience)
-	left := d.running()
-	for len(left) > 0 && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-		left = d.running()
-	}
+	var left []procs.Process
+	within(func() bool { left = d.running(); return len(left) == 0 })
 	for _, p := range left {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
 		d.t.Errorf("process %d is left: %q", p.PID, bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
@@ -152,54 +160,51 @@ func (d *daemon) nothingLeft() {
 }
 
 // shim gives the pid of the shim of a command.
-func (d *daemon) shim(id string) int {
+func (d *daemon) shim(id string) (pid int) {
 	d.t.Helper()
-	deadline := time.Now().Add(patience)
-	for time.Now().Before(deadline) {
-		for _, p := range d.running() {
-			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
-			if string(line) == "harvest-agent\x00"+shim.Verb+"\x00"+id+"\x00" {
-				return p.PID
-			}
-		}
-		time.Sleep(5 * time.Millisecond)
+	isShim := func(p procs.Process) bool {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+		return string(line) == "harvest-agent\x00"+shim.Verb+"\x00"+id+"\x00"
 	}
-	d.t.Fatalf("there is no shim of %s", id)
-	return 0
+	if !within(func() bool {
+		all := d.running()
+		i := slices.IndexFunc(all, isShim)
+		if i >= 0 {
+			pid = all[i].PID
+		}
+		return i >= 0
+	}) {
+		d.t.Fatalf("there is no shim of %s", id)
+	}
+	return pid
 }
 
 // file waits until a file is there, and gives its text.
-func (d *daemon) file(path string) string {
+func (d *daemon) file(path string) (text string) {
 	d.t.Helper()
-	deadline := time.Now().Add(patience)
-	for time.Now().Before(deadline) {
-		if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
-			return string(text)
-		}
-		time.Sleep(5 * time.Millisecond)
+	if !within(func() bool {
+		found, err := os.ReadFile(path)
+		text = string(found)
+		return err == nil && text != ""
+	}) {
+		d.t.Fatalf("%s does not come", path)
 	}
-	d.t.Fatalf("%s does not come", path)
-	return ""
+	return text
 }
 
 // forgets fails where files of commands stay whose results the server has. They go once the
 // agent has read its answer.
 func (d *daemon) forgets() {
 	d.t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		names, err := filepath.Glob(filepath.Join(d.state, "commands", "*"))
-		if err != nil {
+	var names []string
+	if !within(func() (gone bool) {
+		var err error
+		if names, err = filepath.Glob(filepath.Join(d.state, "commands", "*")); err != nil {
 			d.t.Fatal(err)
 		}
-		if len(names) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			d.t.Errorf("of commands that are over %v stay", names)
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
+		return len(names) == 0
+	}) {
+		d.t.Errorf("of commands that are over %v stay", names)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/harvest-engine/harvest/internal/agentwire"
 )
@@ -84,13 +83,16 @@ func (s *server) executeNasty(d *daemon, seconds int) (id string) {
 			Type: agentwire.Execute, RequestID: id, TimeoutSecs: seconds,
 			Command: nasty(d, `echo said; trap "" TERM`) + `while :; do sleep 1000; done`,
 		})
-		for over := false; !over; time.Sleep(5 * time.Millisecond) {
-			if _, err := os.Stat(filepath.Join(d.folder, "up")); err == nil {
-				return id
-			}
+		there := false
+		within(func() bool {
+			_, err := os.Stat(filepath.Join(d.folder, "up"))
+			there = err == nil
 			s.mu.Lock()
-			over = slices.ContainsFunc(s.results(), func(r agentwire.Result) bool { return r.RequestID == id })
-			s.mu.Unlock()
+			defer s.mu.Unlock()
+			return there || slices.ContainsFunc(s.results(), func(r agentwire.Result) bool { return r.RequestID == id })
+		})
+		if there {
+			return id
 		}
 		seconds *= 2
 	}

@@ -266,20 +266,14 @@ func TestKilledShimIsUnknownAndLeavesNothing(t *testing.T) {
 // orphanEnds waits for the end of the process that a shim had started.
 func (d *daemon) orphanEnds(before []procs.Process, shim int) {
 	d.t.Helper()
-	deadline := time.Now().Add(patience)
 	for _, p := range before {
 		if p.Parent != shim || p.Session != shim {
 			continue // what was orphaned, and taken in by the shim
 		}
-		for {
-			if _, alive := findAlive(p.PID, p.Started); !alive {
-				return
-			}
-			if time.Now().After(deadline) {
-				d.t.Fatal("a command outlives its shim")
-			}
-			time.Sleep(5 * time.Millisecond)
+		if !within(func() bool { _, alive := findAlive(p.PID, p.Started); return !alive }) {
+			d.t.Fatal("a command outlives its shim")
 		}
+		return
 	}
 	d.t.Fatal("the shim had no command")
 }
