@@ -41,6 +41,9 @@ type ingestion struct {
 	meter  meter
 }
 
+// ingestParts are what the part "ingest" is made of.
+var ingestParts = []string{"library", "growth"}
+
 // ingest measures the reading of repositories beside bare parsing.
 func (b *bench) ingest(ctx context.Context) ([]Row, error) {
 	in, err := b.openIngestion(ctx)
@@ -48,15 +51,20 @@ func (b *bench) ingest(ctx context.Context) ([]Row, error) {
 		return nil, err
 	}
 	defer in.close()
-	rows, err := in.library(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("standard library: %w", err)
+	var rows []Row
+	if b.only == "ingest" || b.wants("library") {
+		if rows, err = in.library(ctx); err != nil {
+			return nil, fmt.Errorf("standard library: %w", err)
+		}
 	}
-	growth, err := in.growth(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("generated sources: %w", err)
+	if b.only == "ingest" || b.wants("growth") {
+		growth, err := in.growth(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("generated sources: %w", err)
+		}
+		rows = append(rows, growth)
 	}
-	return append(rows, growth), nil
+	return rows, nil
 }
 
 // openIngestion prepares an empty database: what other measurements left would be paid for.

@@ -72,7 +72,7 @@ func run(ctx context.Context, s settings) error {
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s %s\n", time.Now().Format(time.TimeOnly), text) }
 	servers, err := embedded.Start(ctx, embedded.Options{
 		DataDir: filepath.Join(dir, "data"), CacheDir: embedded.DefaultCacheDir(), Namespace: "default",
-		NoTemporal: s.only == "ingest" || s.only == "graph", // they need the database alone
+		NoTemporal: s.only == "ingest" || s.only == "graph" || slices.Contains(ingestParts, s.only), // they need the database alone
 		Log:        zerolog.Nop(), Progress: func(p embedded.Progress) {
 			if !p.Ended && p.Elapsed > 5*time.Second {
 				say(p.Step)
@@ -174,14 +174,14 @@ func partNames() []string {
 	for _, p := range turnParts {
 		names = append(names, p.name)
 	}
-	return append(names, waitingParts...)
+	return slices.Concat(names, waitingParts, ingestParts)
 }
 
 // wants reports whether a part is to be measured: it is named, or what it is a part of is.
 func (b *bench) wants(name string) bool {
 	ofTurns := func(p turnPart) bool { return p.name == b.only }
 	return b.only == "" || b.only == name || name == "turns" && slices.ContainsFunc(turnParts, ofTurns) ||
-		name == "waiting" && slices.Contains(waitingParts, b.only)
+		name == "waiting" && slices.Contains(waitingParts, b.only) || name == "ingest" && slices.Contains(ingestParts, b.only)
 }
 
 // all measures the parts, or only the one that is named.
