@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/harvest-engine/harvest/internal/domain"
@@ -48,12 +49,18 @@ func stampOf(cfg Config) string {
 // edges that follow from the repository's declarations, and what Go's type checker would
 // see ("" where it has no say). Edges of a file are a function of these.
 func (r *Reader) resolvedID(path string, blob graph.BlobID, edges []domain.Edge, goView string) graph.ResolvedID {
-	h := sha256.New()
-	_, _ = fmt.Fprintf(h, "%s\x00%s\x00%s\x00", path, blob, goView)
-	for _, e := range edges {
-		_, _ = fmt.Fprintf(h, "%d %d %s %s %s\x00%s\x00", e.From, e.Line, e.Kind, e.How, e.To.Path, e.To.Local)
+	text := make([]byte, 0, 256+96*len(edges))
+	text = append(append(append(append(text, path...), 0), blob...), 0)
+	text = append(append(text, goView...), 0)
+	for i := range edges {
+		e := &edges[i]
+		text = append(strconv.AppendInt(text, int64(e.From), 10), ' ')
+		text = append(strconv.AppendInt(text, int64(e.Line), 10), ' ')
+		text = append(append(append(append(text, e.Kind...), ' '), e.How...), ' ')
+		text = append(append(append(append(text, e.To.Path...), 0), e.To.Local...), 0)
 	}
-	return graph.ResolvedID(r.stamp + hex.EncodeToString(h.Sum(nil))[stampLength:])
+	sum := sha256.Sum256(text)
+	return graph.ResolvedID(r.stamp + hex.EncodeToString(sum[:])[stampLength:])
 }
 
 // current reports whether an id was made under the same stamp as this reader's.

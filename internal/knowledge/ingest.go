@@ -29,7 +29,7 @@ func (r *Reader) Ingest(ctx context.Context, repo domain.Repository, ref domain.
 	job.listed(snap.entries)
 	s := scan{
 		reader: r, snap: snap, known: base.unchanged(ctx, snap), job: job,
-		kept: map[graph.BlobID]*domain.FileFacts{}, room: maxKept,
+		kept: map[graph.BlobID]*domain.FileFacts{}, room: maxKept, texts: map[string][]byte{}, textRoom: maxKeptText,
 	}
 	files, err := s.run(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *Reader) Ingest(ctx context.Context, repo domain.Repository, ref domain.
 		byPath[e.Path] = e
 	}
 	world.texts = func(ctx context.Context, paths []string) (map[string][]byte, error) {
-		return snap.texts(ctx, byPath, paths)
+		return snap.texts(ctx, byPath, paths, s.texts)
 	}
 	return r.load(ctx, job, world)
 }

@@ -1,10 +1,12 @@
 package knowledge
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,10 +31,17 @@ type scan struct {
 	job    *job
 	kept   map[graph.BlobID]*domain.FileFacts // facts that were parsed, as far as there is room
 	room   int                                // for references; a symbol counts for four
+	// texts are the Go sources of a commit that were parsed, by path, as far as there is room:
+	// the type checker need not read them again.
+	texts    map[string][]byte
+	textRoom int // in bytes
 }
 
 // maxKept is how many references of facts are kept in memory: about 100 MB.
 const maxKept = 500_000
+
+// maxKeptText is how many bytes of sources are kept in memory.
+const maxKeptText = 48 << 20
 
 // item is a file on its way through a scan.
 type item struct {
@@ -203,12 +212,23 @@ func (s *scan) store(ctx context.Context, window []item, files []graph.VersionFi
 // load them again.
 func (s *scan) keep(fresh []*item) {
 	for _, it := range fresh {
+		s.keepText(it)
 		facts := &it.blob.Facts
 		if weight := len(facts.References) + 4*len(facts.Symbols); weight <= s.room {
 			s.room -= weight
 			s.kept[it.blob.ID] = facts
 		}
 	}
+}
+
+// keepText remembers a Go source that the type checker may ask for. Files of a folder are read
+// again: that shows whether they have changed meanwhile.
+func (s *scan) keepText(it *item) {
+	if s.snap.folder != nil || it.blob.Facts.Language != "go" || len(it.data) > s.textRoom || ignoredByGo(it.path) {
+		return
+	}
+	s.textRoom -= len(it.data)
+	s.texts[it.path] = it.data
 }
 
 func (s *scan) missing(ctx context.Context, window []item) (map[graph.BlobID]bool, error) {
@@ -272,6 +292,8 @@ func (s *scan) extract(ctx context.Context, it *item) error {
 		readGo(it.data, &facts)
 	}
 	it.blob.Facts = facts
-	it.blob.Text = []byte(strings.ToValidUTF8(string(it.data), "\uFFFD"))
+	if !utf8.Valid(it.data) {
+		it.blob.Text = bytes.ToValidUTF8(it.data, []byte("\uFFFD"))
+	}
 	return nil
 }

@@ -112,15 +112,17 @@ func (s *snapshot) eachOfFolder(ctx context.Context, entries []gitrepo.Entry, vi
 	return nil
 }
 
-// texts reads whole files by path, for the type checker.
-func (s *snapshot) texts(ctx context.Context, byPath map[string]gitrepo.Entry, paths []string) (map[string][]byte, error) {
+// texts gives whole files by path, for the type checker; those that are not kept are read.
+func (s *snapshot) texts(ctx context.Context, byPath map[string]gitrepo.Entry, paths []string, kept map[string][]byte) (map[string][]byte, error) {
 	var entries []gitrepo.Entry
+	texts := make(map[string][]byte, len(paths))
 	for _, path := range paths {
-		if e, ok := byPath[path]; ok && !s.unreadable(e) {
+		if text, ok := kept[path]; ok {
+			texts[path] = text
+		} else if e, ok := byPath[path]; ok && !s.unreadable(e) {
 			entries = append(entries, e)
 		}
 	}
-	texts := make(map[string][]byte, len(entries))
 	err := s.each(ctx, entries, func(i int, data []byte) error {
 		texts[entries[i].Path] = data
 		return nil

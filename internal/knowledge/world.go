@@ -53,11 +53,13 @@ func (r *Reader) newWorld(ctx context.Context, files []graph.VersionFile, b base
 			continue
 		}
 		all = append(all, resolve.File{Path: f.Path, Facts: facts})
-		if f.Language == "go" {
-			w.locals[f.Path] = outline{facts.Symbols, domain.LocalNames(facts.Symbols)}
-		}
 	}
 	w.names = resolve.Build(all)
+	for _, f := range all {
+		if f.Facts.Language == "go" {
+			w.locals[f.Path] = outline{f.Facts.Symbols, w.names.LocalNames(f.Path)}
+		}
+	}
 	w.plan(files, outlines)
 	return w, nil
 }

@@ -43,9 +43,7 @@ func (p *Program) check(ctx context.Context, pkg *Package, wanted []string) (ans
 	if err != nil || files == nil {
 		return nil, true, err
 	}
-	info := &types.Info{
-		Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
-	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
 	checked, err := p.run(ctx, pkg, files, info)
 	if err != nil || checked == nil {
 		return nil, false, err

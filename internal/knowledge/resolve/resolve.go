@@ -15,7 +15,7 @@ func (w *World) Resolve(path string, facts *domain.FileFacts) []domain.Edge {
 	if known == nil {
 		return nil
 	}
-	r := &resolver{view: w.view(known), refs: facts.References, seen: map[domain.Edge]bool{}}
+	r := &resolver{view: w.view(known), refs: facts.References, seen: make(map[domain.Edge]bool, len(facts.References)/2)}
 	r.structure()
 	for i := range r.refs {
 		r.reference(&r.refs[i])

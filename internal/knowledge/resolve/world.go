@@ -122,6 +122,15 @@ func Build(files []File) *World {
 	return w
 }
 
+// LocalNames gives the Local of each symbol of a file, in order; nil for a file whose language
+// has no rules. The caller does not change them.
+func (w *World) LocalNames(path string) []string {
+	if f := w.byPath[path]; f != nil {
+		return f.locals
+	}
+	return nil
+}
+
 // add takes a file in: manifests, and files of languages that have rules.
 func (w *World) add(in File) {
 	f := &file{path: in.Path, dir: dirOf(in.Path), facts: in.Facts}
