@@ -46,16 +46,20 @@ func (system) Remove(path string) error { return os.Remove(path) }
 // stands in it is lost with it otherwise, brought to the disk or not.
 func lasting(d disk, path string) error {
 	above := filepath.Dir(path)
-	if _, err := os.Stat(path); err == nil {
-		return d.SyncFolder(above) // who made it may have been killed before it was there for good
-	}
-	if _, err := os.Stat(above); err != nil {
-		if err := lasting(d, above); err != nil {
+	if _, err := os.Stat(path); err != nil {
+		if _, err := os.Stat(above); err != nil {
+			if err := lasting(d, above); err != nil {
+				return err
+			}
+		}
+		if err := d.MakeFolder(path); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	if err := d.MakeFolder(path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	// Also where it is there: who made it may have been killed before it was there for good.
+	err := d.SyncFolder(above)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // it stands in a folder that is not ours to read
 	}
-	return d.SyncFolder(above)
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -314,5 +315,34 @@ func TestBuriedCommandsAreRemembered(t *testing.T) {
 	}
 	if names, _ := filepath.Glob(filepath.Join(folder, "commands", "*")); len(names) > 0 {
 		t.Errorf("%v stay", names)
+	}
+}
+
+// closedAbove is a disk of whose folders one can't be read.
+type closedAbove struct {
+	journal.Disk
+	folder string
+}
+
+func (c closedAbove) SyncFolder(path string) error {
+	if path == c.folder {
+		return &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
+	}
+	return c.Disk.SyncFolder(path)
+}
+
+// The state folder may stand in one that the agent can't read.
+func TestTheFolderAboveMayBeClosed(t *testing.T) {
+	t.Parallel()
+	above := t.TempDir()
+	disk := closedAbove{journal.System(), above}
+	for range 2 { // made, and found
+		j, err := journal.OpenOn(disk, filepath.Join(above, "state"), "boot")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
