@@ -15,8 +15,7 @@ func clustered(t *testing.T) (*lxdtest.Server, lxd.InstanceServer, *lxd.Containe
 	t.Helper()
 	fake := lxdtest.New(t)
 	fake.Members = []string{"one", "two"}
-	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
-	eventually(t, "joined", door.Open)
+	door := openedTo(t, fake)
 	server, err := door.Server()
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,14 @@ func joined(t *testing.T) (*lxdtest.Server, *lxd.Client) {
 	return fake, client
 }
 
+// openedTo runs a door to a fake until the test ends, and gives it once it is open.
+func openedTo(t *testing.T, fake *lxdtest.Server) *lxd.Door {
+	t.Helper()
+	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
+	eventually(t, "joined", door.Open)
+	return door
+}
+
 func TestErrorsCarryWhatLXDSays(t *testing.T) {
 	t.Parallel()
 	fake, client := joined(t)
@@ -120,8 +128,7 @@ func TestDoorIsAskedFor(t *testing.T) {
 func TestABusyContainerIsRemoved(t *testing.T) {
 	t.Parallel()
 	fake := lxdtest.New(t)
-	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
-	eventually(t, "joined", door.Open)
+	door := openedTo(t, fake)
 	fake.Put(lxdtest.Container{Name: "web", Status: "Stopped", Config: map[string]string{"user.harvest.installation": door.Installation()}})
 	fake.Set(lxdtest.Delete, lxdtest.Fault{Status: 400, Text: `Failed to create instance delete operation: Instance is busy running a "stop" operation`})
 	removed := make(chan error, 1)
@@ -145,8 +152,7 @@ func TestABusyContainerIsRemoved(t *testing.T) {
 func TestAnAddressIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	fake := lxdtest.New(t)
-	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
-	eventually(t, "joined", door.Open)
+	door := openedTo(t, fake)
 	c := lxd.NewContainers(door, lxd.Image{Alias: "tiny"})
 	fake.Put(lxdtest.Container{Name: "web", Status: "Running", Config: map[string]string{"user.harvest.installation": door.Installation()}})
 	fake.Set(lxdtest.State, lxdtest.Fault{Mute: true})
@@ -174,8 +180,7 @@ func TestAnAddressIsWaitedFor(t *testing.T) {
 func TestALateAttemptLeavesWhatRuns(t *testing.T) {
 	t.Parallel()
 	fake := lxdtest.New(t)
-	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
-	eventually(t, "joined", door.Open)
+	door := openedTo(t, fake)
 	c := lxd.NewContainers(door, lxd.Image{Alias: "tiny", Profile: "default"})
 	order := domain.ContainerOrder{Container: domain.Container{Name: "web", ProjectID: "p", Provision: "v"}, Flavor: domain.Flavors()[0]}
 	if err := c.Create(t.Context(), order, nil); err != nil {
@@ -200,8 +205,7 @@ func TestALateAttemptLeavesWhatRuns(t *testing.T) {
 func TestAProtectedContainerGoesOn(t *testing.T) {
 	t.Parallel()
 	fake := lxdtest.New(t)
-	door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
-	eventually(t, "joined", door.Open)
+	door := openedTo(t, fake)
 	fake.Put(lxdtest.Container{Name: "web", Status: "Running", Config: map[string]string{
 		"user.harvest.installation": door.Installation(), "security.protection.delete": "true",
 	}})

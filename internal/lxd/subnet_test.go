@@ -22,8 +22,7 @@ func TestNetworksDoNotOverlap(t *testing.T) {
 		t.Run(wanted, func(t *testing.T) {
 			t.Parallel()
 			fake := lxdtest.New(t)
-			door := opened(t, lxd.Config{Endpoint: fake.Endpoint, TrustToken: fake.Token()})
-			eventually(t, "joined", door.Open)
+			door := openedTo(t, fake)
 			fake.PutNetwork("theirs", map[string]string{"ipv4.address": "10.8.1.7/24"})
 			fake.PutNetwork("plain", nil)
 			c := lxd.NewContainers(door, lxd.Image{Alias: "tiny", Network: map[string]string{"ipv4.address": wanted}})

@@ -12,6 +12,10 @@ import (
 	"github.com/harvest-engine/harvest/internal/postgres/live"
 )
 
+// claimColumns are what an action is claimed with: its call, whose turn it is in, the action, and
+// what keeps its person out now; of turn_calls c, turns t and actions a.
+var claimColumns = toolColumns + scopeColumns + `,` + actionColumns + `, ` + barred("t.user_id", "t.project_id")
+
 var (
 	// The call and its action are claimed as one: an attempt that finds it applying knows that
 	// one before it began. Where the tool finds again what it began, it is run again.
@@ -29,7 +33,7 @@ with open as (
     from begun where c.turn_id = begun.turn_id and c.call_id = begun.call_id and c.kind = 'tool' and c.status in ('pending', 'running')
     returning c.*
 )
-select`+toolColumns+scopeColumns+`,`+actionColumns+`, `+barred("t.user_id", "t.project_id")+`
+select`+claimColumns+`
 from c join begun a on a.call_id = c.call_id join turns t on t.id = c.turn_id`)
 
 	// What is not to be run is taken over to be settled: what nobody decided in time, and what
@@ -49,11 +53,11 @@ with open as (
     from a where c.turn_id = a.turn_id and c.call_id = a.call_id and c.kind = 'tool' and c.status in ('pending', 'running')
     returning c.*
 )
-select`+toolColumns+scopeColumns+`,`+actionColumns+`, `+barred("t.user_id", "t.project_id")+`
+select`+claimColumns+`
 from c join a on a.call_id = c.call_id join turns t on t.id = c.turn_id`)
 
 	sqlCallAction = statement("read a call's action", `
-select`+toolColumns+scopeColumns+`,`+actionColumns+`, `+barred("t.user_id", "t.project_id")+`
+select`+claimColumns+`
 from turn_calls c join actions a on a.turn_id = c.turn_id and a.call_id = c.call_id join turns t on t.id = c.turn_id
 where c.turn_id = @turn and c.call_id = @call and c.kind = 'tool'`)
 

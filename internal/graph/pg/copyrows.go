@@ -12,8 +12,8 @@ import (
 )
 
 // A load writes rows in the hundreds of thousands, and their columns are of five types. So rows
-// are written in the binary format of COPY right here: by pgx each value would be put into an
-// interface first, which takes more time than all the rest.
+// are written in the binary format of COPY right here: by pgx each value is put into an interface
+// first, which shows in the time of an ingestion (docs/measurements.md).
 
 // copyHeader begins the binary format: its signature, no flags, no extension.
 const copyHeader = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
